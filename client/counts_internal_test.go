@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
 )
 
 // A client with any number of corrections reports all of them, in at most three bytes a second.
@@ -54,7 +54,7 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	c.counts.beginCounts(&c.base)
 	c.stats.ByCause[prediction.Untracked], c.stats.ByCause[prediction.LateInput] = 3, 2
 	h.run(12 * time.Second)
-	var told figures.Server
+	var told stats.Server
 	s.Figures(&told)
 	require.EqualValues(t, 3, told.Corrections[prediction.Untracked])
 	require.EqualValues(t, 2, told.Corrections[prediction.LateInput])

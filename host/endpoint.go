@@ -3,8 +3,8 @@ package host
 import (
 	"time"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -16,9 +16,9 @@ type counted struct {
 	newly []transport.Count // the newest reading
 	// told is the reading that the newest log line about refusals was made from.
 	told  []transport.Count
-	next  time.Time                       // when to read the counters again
-	line  time.Time                       // no line about refusals is logged before this time
-	shown published.Cell[[]figures.Count] // the newest reading, for copyTo
+	next  time.Time                     // when to read the counters again
+	line  time.Time                     // no line about refusals is logged before this time
+	shown published.Cell[[]stats.Count] // the newest reading, for copyTo
 }
 
 // readEvery is the time between two readings.
@@ -34,7 +34,7 @@ func (c *counted) readCounters(h *Host, now time.Time) {
 	to := c.shown.Draft()
 	*to = (*to)[:0]
 	for _, n := range c.newly {
-		*to = append(*to, figures.Count(n))
+		*to = append(*to, stats.Count(n))
 	}
 	c.shown.Publish()
 	if now.Before(c.line) {
@@ -47,7 +47,7 @@ func (c *counted) readCounters(h *Host, now time.Time) {
 }
 
 // copyTo copies the newest reading into the memory of dst.
-func (c *counted) copyTo(dst []figures.Count) []figures.Count {
+func (c *counted) copyTo(dst []stats.Count) []stats.Count {
 	dst = dst[:0]
 	if p := c.shown.Hold(); p != nil {
 		dst = append(dst, p.Value...)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/multi"
@@ -93,7 +93,7 @@ func (l *lobby) pass(d time.Duration) {
 // forged returns how many peers the endpoints refused because their tickets are of another key, by
 // layer.
 func (l *lobby) forged() (udp, web int) {
-	var sum figures.Host
+	var sum stats.Host
 	l.host.Figures(&sum)
 	for _, c := range sum.Endpoint {
 		if c.Name == "forged" && c.Refusal != "" {

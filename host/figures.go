@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/stats"
 )
 
 // Figured is a Server that has figures. A *server.Server is one. Figures may be called by any
 // goroutine, also after the server was closed.
 type Figured interface {
-	Figures(dst *figures.Server)
+	Figures(dst *stats.Server)
 }
 
 const (
@@ -25,19 +25,19 @@ const (
 // one value: a reader counts every match once, and no goroutine waits for a reader.
 type roll struct {
 	matches []*match
-	kinds   []figures.Kind // sorted by name; Sum covers matches that have ended
+	kinds   []stats.Kind // sorted by name; Sum covers matches that have ended
 }
 
 // kindOf returns the figures of a kind in r, which it adds if it is missing and there is room.
-func (r *roll) kindOf(name string) *figures.Kind {
-	order := func(k figures.Kind, name string) int { return cmp.Compare(k.Name, name) }
+func (r *roll) kindOf(name string) *stats.Kind {
+	order := func(k stats.Kind, name string) int { return cmp.Compare(k.Name, name) }
 	i, found := slices.BinarySearchFunc(r.kinds, name, order)
 	if !found && len(r.kinds) >= mostKinds {
 		name = otherKinds
 		i, found = slices.BinarySearchFunc(r.kinds, name, order)
 	}
 	if !found {
-		r.kinds = slices.Insert(r.kinds, i, figures.Kind{Name: name})
+		r.kinds = slices.Insert(r.kinds, i, stats.Kind{Name: name})
 	}
 	return &r.kinds[i]
 }
@@ -72,9 +72,9 @@ func (h *Host) call() {
 }
 
 // copyKinds copies kinds into the memory of dst.
-func copyKinds(dst *[]figures.Kind, from []figures.Kind) {
+func copyKinds(dst *[]stats.Kind, from []stats.Kind) {
 	for len(*dst) < len(from) {
-		*dst = append(*dst, figures.Kind{})
+		*dst = append(*dst, stats.Kind{})
 	}
 	*dst = (*dst)[:len(from)]
 	for i := range from {
@@ -99,7 +99,7 @@ func (m *match) figured() Figured {
 // Figures sets dst to the figures of all matches by kind. Counters include those of matches that
 // have ended, so they never go back. It uses the memory of dst. Any goroutine may call it. No tick
 // waits for it. Matches whose Server is not Figured count as matches alone.
-func (h *Host) Figures(dst *figures.Host) {
+func (h *Host) Figures(dst *stats.Host) {
 	dst.Matches, dst.Endpoint = 0, h.counted.copyTo(dst.Endpoint)
 	p := h.roll.Hold()
 	if p == nil {
@@ -109,7 +109,7 @@ func (h *Host) Figures(dst *figures.Host) {
 	defer p.Release()
 	copyKinds(&dst.Kinds, p.Value.kinds)
 	of := roll{kinds: dst.Kinds}
-	var one figures.Server
+	var one stats.Server
 	for _, m := range p.Value.matches {
 		k := of.kindOf(m.kind)
 		k.Matches++
@@ -124,7 +124,7 @@ func (h *Host) Figures(dst *figures.Host) {
 // EachMatch calls fn with the figures of each match that runs, sorted by name, until fn returns
 // false. one is valid until fn returns. Any goroutine may call it. No tick waits for it, however long
 // fn takes.
-func (h *Host) EachMatch(fn func(name, kind string, one *figures.Server) bool) {
+func (h *Host) EachMatch(fn func(name, kind string, one *stats.Server) bool) {
 	p := h.roll.Hold()
 	if p == nil {
 		return
@@ -132,9 +132,9 @@ func (h *Host) EachMatch(fn func(name, kind string, one *figures.Server) bool) {
 	matches := slices.Clone(p.Value.matches)
 	p.Release()
 	slices.SortFunc(matches, func(a, b *match) int { return cmp.Compare(a.name, b.name) })
-	var one figures.Server
+	var one stats.Server
 	for _, m := range matches {
-		one.Copy(&figures.Server{})
+		one.Copy(&stats.Server{})
 		if f := m.figured(); f != nil {
 			f.Figures(&one)
 		}

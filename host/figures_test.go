@@ -15,8 +15,8 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
@@ -35,7 +35,7 @@ func TestFiguresBySum(t *testing.T) {
 	w := newTown(t, Config{OnDemand: true, Kind: kindOf}, server.Config{MaxClients: 2, Clock: func() time.Duration {
 		return time.Duration(clock.Add(int64(time.Millisecond))) // each reading takes a millisecond
 	}})
-	var sum figures.Host
+	var sum stats.Host
 	w.host.Figures(&sum)
 	require.Empty(t, sum.Kinds)
 	for _, m := range []string{"duel-1", "duel-2", "race-1"} {
@@ -69,7 +69,7 @@ func TestFiguresBySum(t *testing.T) {
 	require.Equal(t, 2, sum.Kinds[0].Matches)
 	require.EqualValues(t, 1, sum.Kinds[1].Begun)
 	require.Equal(t, 4, sum.Kinds[0].Sum.Players)
-	require.EqualValues(t, 2, sum.Kinds[0].Sum.Refused[figures.RefusedFull])
+	require.EqualValues(t, 2, sum.Kinds[0].Sum.Refused[stats.RefusedFull])
 	// Two systems read the clock twice each, and so does the tick.
 	require.InDelta(t, float64(5*time.Millisecond), float64(sum.Kinds[0].Sum.TickTime.Quantile(0.5)), float64(2*time.Millisecond))
 	require.Equal(t, "move", sum.Kinds[0].Sum.Systems[0].Name)
@@ -83,7 +83,7 @@ func TestFiguresBySum(t *testing.T) {
 	require.Equal(t, 2, sum.Kinds[0].Sum.Players, "of the match that runs")
 	require.Greater(t, sum.Kinds[0].Sum.Ticks, before)
 	var names []string
-	w.host.EachMatch(func(name, kind string, one *figures.Server) bool {
+	w.host.EachMatch(func(name, kind string, one *stats.Server) bool {
 		names = append(names, name+" "+kind)
 		require.Equal(t, 2, one.Players)
 		return true
@@ -102,7 +102,7 @@ func TestKindsAreBounded(t *testing.T) {
 	for i := range 2 * mostKinds {
 		require.NoError(t, w.host.Allocate(strings.Repeat("x", i+1)))
 	}
-	var sum figures.Host
+	var sum stats.Host
 	w.host.Figures(&sum)
 	require.Equal(t, 2*mostKinds, sum.Matches)
 	require.Len(t, sum.Kinds, mostKinds+1)
@@ -120,7 +120,7 @@ func TestReaderStopsNoTick(t *testing.T) {
 	inside, end := make(chan struct{}), make(chan struct{})
 	var readers sync.WaitGroup
 	readers.Go(func() {
-		w.host.EachMatch(func(string, string, *figures.Server) bool {
+		w.host.EachMatch(func(string, string, *stats.Server) bool {
 			close(inside)
 			<-end // it never returns while the matches run
 			return false
@@ -131,8 +131,8 @@ func TestReaderStopsNoTick(t *testing.T) {
 	stop := make(chan struct{})
 	for range 2 { // two more, which read again and again
 		readers.Go(func() {
-			var sum figures.Host
-			var one figures.Server
+			var sum stats.Host
+			var one stats.Server
 			for ticks := uint64(0); ; {
 				select {
 				case <-stop:
@@ -146,7 +146,7 @@ func TestReaderStopsNoTick(t *testing.T) {
 					return
 				}
 				ticks = now.Ticks
-				w.host.EachMatch(func(_, _ string, m *figures.Server) bool { one.Copy(m); return true })
+				w.host.EachMatch(func(_, _ string, m *stats.Server) bool { one.Copy(m); return true })
 				if st := w.host.Stats(); st.Made-st.Ended > 3 || st.Steps == 0 {
 					t.Error(st)
 				}

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/published"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -52,7 +52,7 @@ type Host struct {
 	clock   func() time.Duration // Run's clock; nil in the virtual time of Step
 	roll    published.Cell[roll] // read by Figures; written under the lock
 	ended   roll                 // figures of matches that have ended, for the next roll
-	scratch figures.Server       // memory for the figures of a match that ends
+	scratch stats.Server         // memory for the figures of a match that ends
 
 	mu      sync.Mutex
 	matches map[string]*match

@@ -17,7 +17,7 @@ import (
 // measured is the result of a match of three players whose servers read the network every 5 ms, and how
 // often the match was stepped.
 type measured struct {
-	server  stats.Server
+	server  stats.Counters
 	players []stats.Player
 	at      []Position
 	steps   uint64

@@ -71,10 +71,10 @@ func play(t *testing.T, bad map[string]func(), window time.Duration) (out street
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- h.Run(ctx) }()
-	look := func() map[string]stats.Server {
+	look := func() map[string]stats.Counters {
 		mu.Lock()
 		defer mu.Unlock()
-		all := map[string]stats.Server{}
+		all := map[string]stats.Counters{}
 		for name, s := range servers {
 			if strings.HasPrefix(name, "good") {
 				all[name] = s.Stats()

@@ -40,7 +40,7 @@ type Stats struct {
 // String returns the counters that are not zero as one line for a log.
 func (s Stats) String() string { return counts.Line(s) }
 
-// Refusal is why a host refused a peer. A match has reasons of its own: see package figures.
+// Refusal is why a host refused a peer. A match has reasons of its own: see stats.Refusal.
 type Refusal uint8
 
 // The reasons of a host.

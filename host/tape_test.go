@@ -17,12 +17,12 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 	"github.com/foretick/foretick/transport/udp"
@@ -244,7 +244,7 @@ func TestRecordedMatchHasTimes(t *testing.T) {
 	w.join("plain-1", "one")
 	w.join("taped-1", "one")
 	w.run(2 * time.Second)
-	var sum figures.Host
+	var sum stats.Host
 	w.host.Figures(&sum)
 	require.Len(t, sum.Kinds, 2)
 	for _, k := range sum.Kinds {

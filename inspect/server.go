@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
@@ -21,7 +20,7 @@ type serverEnd struct {
 	bytes byteCount
 	first bool
 
-	before  stats.Server
+	before  stats.Counters
 	sums    stats.Player // counters of all players, added up
 	players []foretick.PlayerID
 	seats   map[foretick.PlayerID]stats.Player // statistics of each player at the last tick
@@ -88,7 +87,7 @@ func newServerEnd(in *Inspector, name string, s *server.Server) *end {
 	var lines []Series
 	x.bytes, lines = newByteCount(&in.cfg, x.probe)
 	x.series = append(append(x.series, serverSeries[:]...), lines...)
-	var now figures.Server
+	var now stats.Server
 	s.Figures(&now) // safe while the server runs
 	for _, t := range now.Systems {
 		x.series = append(x.series, Series{"system_ms." + t.Name, t.Name, chartSystems, "ms", false})

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/stats"
 )
 
 // System is a system of the protocol.
@@ -34,7 +34,7 @@ func (in *Inspector) Systems(name string) ([]System, error) {
 		out = append(out, describe(types, &s))
 	}
 	if x, ok := e.collect.(*serverEnd); ok {
-		var now figures.Server
+		var now stats.Server
 		x.s.Figures(&now)
 		for _, t := range now.Systems {
 			if i := slices.IndexFunc(out, func(s System) bool { return s.Name == t.Name }); i >= 0 {

@@ -92,7 +92,7 @@ func (m *simulation) useCommand(all []probe.Used) {
 }
 
 // activityDigest returns a digest that stays the same while nothing happens in the match.
-func (m *simulation) activityDigest(players []*player, st *stats.Server) (d probe.ActivityDigest) {
+func (m *simulation) activityDigest(players []*player, st *stats.Counters) (d probe.ActivityDigest) {
 	for _, p := range players {
 		d.Players = d.Players*31 + uint64(p.owner) + 1
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -19,8 +18,8 @@ type admission struct {
 	sessions *sessions
 	clock    *matchClock
 	logs     *peerLog
-	stats    *stats.Server
-	figures  *figures.Server
+	stats    *stats.Counters
+	figures  *stats.Server
 	library  *netcode.SchemaLibrary
 	// conn is the config of new connections, except for their MTU.
 	conn netcode.Config
@@ -96,17 +95,17 @@ func (a *admission) admitPeer(t time.Duration, peer transport.PeerID, over bool)
 	text, banned := a.banned(info.Identity, a.clock.start.Add(t))
 	switch {
 	case over:
-		a.countRefused(figures.RefusedDraining)
+		a.countRefused(stats.RefusedDraining)
 		a.endpoint.Disconnect(peer, transport.Closed, ended)
 		return
 	case banned:
-		a.turnAway(peer, transport.Refused, &info, figures.RefusedBanned, "refused: banned", text)
+		a.turnAway(peer, transport.Refused, &info, stats.RefusedBanned, "refused: banned", text)
 		return
 	case a.visits.now(origin, t) < 1:
-		a.turnAway(peer, transport.Full, &info, figures.RefusedTooOften, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
+		a.turnAway(peer, transport.Full, &info, stats.RefusedTooOften, "refused: comes and goes too often", "comes and goes too often; try again in a few seconds")
 		return
 	case !a.mayWait(origin, a.mostWaiting):
-		a.turnAway(peer, transport.Full, &info, figures.RefusedWaiting, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
+		a.turnAway(peer, transport.Full, &info, stats.RefusedWaiting, "refused: too many from one address do not play", "too many connections from this address do not play yet; try again in a few seconds")
 		return
 	}
 	conn := a.conn
@@ -120,14 +119,14 @@ func (a *admission) admitPeer(t time.Duration, peer transport.PeerID, over bool)
 
 // turnAway refuses a peer before it is a player. The code Refused is permanent. Full is temporary: a
 // client that lost its connection tries again.
-func (a *admission) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why figures.Refusal, kind, text string) {
+func (a *admission) turnAway(peer transport.PeerID, code transport.Code, info *transport.Info, why stats.Refusal, kind, text string) {
 	a.countRefused(why)
 	a.logs.refusal(kind, peer, info.Addr, info.Identity)
 	a.endpoint.Disconnect(peer, code, text)
 }
 
 // countRefused counts a peer that is refused.
-func (a *admission) countRefused(why figures.Refusal) {
+func (a *admission) countRefused(why stats.Refusal) {
 	a.stats.Refused++
 	a.figures.Refused[why]++
 }

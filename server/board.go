@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/netcode"
@@ -16,9 +15,9 @@ import (
 // see published.Cell.
 type board struct {
 	of      *sessions
-	counted *stats.Server
+	counted *stats.Counters
 
-	stats   published.Cell[stats.Server]
+	stats   published.Cell[stats.Counters]
 	players published.Cell[[]foretick.PlayerID]
 	each    []published.Cell[shownPlayer] // each has a cell for each owner.
 }
@@ -92,7 +91,7 @@ func (p *player) queued() int {
 }
 
 // countResent adds how many messages a connection has sent again since the last call.
-func (p *player) countResent(stats *stats.Server) {
+func (p *player) countResent(stats *stats.Counters) {
 	if p.session.conn != nil {
 		n := p.session.conn.Stats().EntriesResent
 		stats.MessagesResent += n - p.outbox.resent
@@ -126,10 +125,10 @@ type ownFigures struct {
 	logs     *peerLog
 	board    *board
 
-	counted figures.Server // counted is what stats.Server does not have.
-	posted  uint64         // posted is the number of ticks whose causes are counted.
-	took    time.Duration  // took is how long the newest tick took. It is 0 without a clock.
-	newest  published.Cell[figures.Server]
+	counted stats.Server  // counted is what stats.Counters does not have.
+	posted  uint64        // posted is the number of ticks whose causes are counted.
+	took    time.Duration // took is how long the newest tick took. It is 0 without a clock.
+	newest  published.Cell[stats.Server]
 
 	endpoint endpointCounts
 }
@@ -137,10 +136,10 @@ type ownFigures struct {
 // Figures sets dst to the server's figures as of the end of the newest tick, and before the first tick
 // to zeros with the names of the systems. It uses the memory of dst.Systems and dst.Endpoint. Any
 // goroutine may call it, also while Run runs. No tick ever waits for it.
-func (s *Server) Figures(dst *figures.Server) {
+func (s *Server) Figures(dst *stats.Server) {
 	p := s.figures.newest.Hold()
 	if p == nil {
-		dst.Copy(&figures.Server{})
+		dst.Copy(&stats.Server{})
 		return
 	}
 	defer p.Release()
@@ -193,7 +192,7 @@ func (f *ownFigures) post() {
 	}
 	*to = f.counted
 	to.Systems, to.Endpoint = systems, endpoint
-	to.Server = *st
+	to.Counters = *st
 	for _, p := range f.sessions.players {
 		switch p.session.state {
 		case playing, local:
@@ -242,7 +241,7 @@ func (f *ownFigures) whySlip() string {
 // times, and the loss on the paths to them.
 func (f *ownFigures) countCauses() {
 	now := f.sim.frame.Tick
-	count := func(c figures.Cause, is bool) {
+	count := func(c stats.Cause, is bool) {
 		if is {
 			f.counted.Causes[c]++
 		}
@@ -260,9 +259,9 @@ func (f *ownFigures) countCauses() {
 		f.counted.RewindsClamped += clamped - p.counted.clamped
 		p.counted.rewinds, p.counted.clamped = all, clamped
 		if p.session.state == playing {
-			count(figures.CauseInput, p.inputs.replaced.To == now)
-			count(figures.CauseServerEffect, p.reasons.AffectedIn(now))
-			count(figures.CauseRemoteInput, p.reasons.PushedIn(now))
+			count(stats.CauseInput, p.inputs.replaced.To == now)
+			count(stats.CauseServerEffect, p.reasons.AffectedIn(now))
+			count(stats.CauseRemoteInput, p.reasons.PushedIn(now))
 			p.path.look(&f.counted, f.clock.now, &p.session)
 		}
 	}

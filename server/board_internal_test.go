@@ -14,8 +14,8 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -26,7 +26,7 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	m.run(3 * time.Second)
 	require.Len(t, m.server.Players(nil), 8)
 	player := make([]foretick.PlayerID, 0, 8)
-	var seen figures.Server
+	var seen stats.Server
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		began := m.server.figures.begin(m.server.clock.now)
 		m.server.figures.postAll()

@@ -54,7 +54,7 @@ type calls struct {
 //
 // Functions run once, in the order of the calls. One that is queued by a function waits for
 // the next tick. Do does not wait: let the function close a channel to learn of its end. A
-// panic in it is logged and counted in [stats.Server].Panics, and the match continues.
+// panic in it is logged and counted in [stats.Counters].Panics, and the match continues.
 //
 // Do returns an error when name or function is missing, when 256 functions wait already,
 // [ErrEnded] after the last tick, and [transport.ErrClosed] when the server is closed or a

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
 )
 
 // matchClock is the time of a match. All durations count from the start.
@@ -182,7 +182,7 @@ type playerPath struct {
 }
 
 // look measures the round trip and the losses of a player's path, once every pathEvery.
-func (w *playerPath) look(f *figures.Server, now time.Duration, s *session) {
+func (w *playerPath) look(f *stats.Server, now time.Duration, s *session) {
 	if w.connection != s.connection {
 		*w = playerPath{connection: s.connection, next: now + pathEvery, before: s.conn.Stats()}
 		return
@@ -202,7 +202,7 @@ func (w *playerPath) look(f *figures.Server, now time.Duration, s *session) {
 }
 
 // observeLoss counts the share of lost packets, if there were any packets.
-func observeLoss(s *figures.Shares, lost float64, all uint64) {
+func observeLoss(s *stats.Shares, lost float64, all uint64) {
 	if all > 0 {
 		s.Observe(lost / float64(all))
 	}

@@ -333,7 +333,7 @@ func (in *inputs) took(c *layout.Command, t foretick.Tick) {
 }
 
 // missing counts a tick whose command did not arrive, if the player has sent commands already.
-func (in *inputs) missing(own *stats.Player, all *stats.Server) {
+func (in *inputs) missing(own *stats.Player, all *stats.Counters) {
 	if in.heard {
 		own.InputsMissing++
 		all.InputsMissing++

@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/stats"
 )
 
 // Clients send hostile counts. More than one correction a tick is not counted, old or malformed counts
@@ -65,6 +65,6 @@ func TestFiguresNameTheCausesOfPredictions(t *testing.T) {
 	var f ownFigures
 	require.Len(t, f.counted.Corrections, prediction.Causes)
 	for i := range f.counted.Corrections {
-		require.Equal(t, prediction.Cause(i).String(), figures.Cause(i).String())
+		require.Equal(t, prediction.Cause(i).String(), stats.Cause(i).String())
 	}
 }

@@ -20,7 +20,7 @@ type departures struct {
 	requests  *requests
 	late      *late.Room
 	board     *board
-	stats     *stats.Server
+	stats     *stats.Counters
 	logs      *peerLog
 	clock     *matchClock
 	// limits are the limits for places that are held.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -33,7 +33,7 @@ func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 	reason, draining := d.drain.draining()
 	switch {
 	case d.drain.linger != nil:
-		d.refusals.turnDown(p, figures.RefusedDraining, "refused: the server drains", transport.Closed, d.drain.linger.detail)
+		d.refusals.turnDown(p, stats.RefusedDraining, "refused: the server drains", transport.Closed, d.drain.linger.detail)
 	case h.Version != game.HelloVersion:
 		d.refusals.refuseHello(t, p, game.RejectVersion, "this server speaks another version of the library's own protocol")
 	case h.Role > netcode.RoleObserve:
@@ -46,13 +46,13 @@ func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 		d.observers.takeObserver(t, p, h)
 	case d.sessions.waits(p), h.Role == netcode.RolePlay && d.comebacks.takeBack(t, p, h):
 	case d.same == transport.RefuseNew && d.sessions.plays(p.session.identity):
-		d.refusals.turnDown(p, figures.RefusedTwice, "refused: plays already", transport.Refused, "plays in this match already")
+		d.refusals.turnDown(p, stats.RefusedTwice, "refused: plays already", transport.Refused, "plays in this match already")
 	case draining:
-		d.refusals.turnDown(p, figures.RefusedDraining, "refused: the server drains", transport.Refused, reason)
+		d.refusals.turnDown(p, stats.RefusedDraining, "refused: the server drains", transport.Refused, reason)
 	case d.sim.world.Used() > roomUsed:
-		d.refusals.turnDown(p, figures.RefusedCombinations, "refused: the world has hardly room for more combinations of owner and components", transport.Full, "the server's world is full")
+		d.refusals.turnDown(p, stats.RefusedCombinations, "refused: the world has hardly room for more combinations of owner and components", transport.Full, "the server's world is full")
 	case !d.seats.findPlace(t, p, h):
-		d.refusals.turnDown(p, figures.RefusedFull, "refused: full", transport.Full, "the server is full")
+		d.refusals.turnDown(p, stats.RefusedFull, "refused: full", transport.Full, "the server is full")
 	}
 }
 
@@ -67,7 +67,7 @@ type refusals struct {
 }
 
 // turnDown ends the connection of a peer that the server does not admit.
-func (r *refusals) turnDown(p *player, why figures.Refusal, kind string, code transport.Code, text string) {
+func (r *refusals) turnDown(p *player, why stats.Refusal, kind string, code transport.Code, text string) {
 	r.admission.countRefused(why)
 	r.logs.abuse(kind, p)
 	r.departures.dropPeer(p, code, text)
@@ -75,10 +75,10 @@ func (r *refusals) turnDown(p *player, why figures.Refusal, kind string, code tr
 
 // refuseHello sends a peer the reason why its hello is refused, with a code of netcode.Reject.
 func (r *refusals) refuseHello(t time.Duration, p *player, code uint8, text string) {
-	why := figures.RefusedProtocol
+	why := stats.RefusedProtocol
 	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
 	if code == game.RejectRole { // that packet may be lost; the connection ends with the same reason
-		why = figures.RefusedObservers
+		why = stats.RefusedObservers
 		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(text)
 	}
 	r.admission.countRefused(why)

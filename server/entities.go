@@ -29,7 +29,7 @@ type simulation struct {
 	row      game.SingletonRow
 	parents  game.Hierarchy
 	losses   game.Losses
-	stats    *stats.Server
+	stats    *stats.Counters
 	toldCut  [ecs.MaxTypes]bool // the components for which countCut has logged a line
 	captured bool               // the tick's entities were passed to the snapshots, which are not sent yet
 	screen   seat.Screen        // the screen of the player in this process that the world is drawn for; nil: there is none

@@ -9,7 +9,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
@@ -17,6 +16,7 @@ import (
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -192,7 +192,7 @@ func (in *internals) Commanded() bool {
 	return false
 }
 
-func (in *internals) SystemTimes() []figures.System { return in.times.each }
+func (in *internals) SystemTimes() []stats.System { return in.times.each }
 
 func (in *internals) StartAt(t foretick.Tick) {
 	in.sim.frame.Tick = t
@@ -306,7 +306,7 @@ type systemTimes struct {
 	clock func() time.Duration // nil: durations stay 0
 	// at has each system's index in each. It is −1 for a system that the server does not run in ticks.
 	at   []int32
-	each []figures.System // the systems in the order of running
+	each []stats.System // the systems in the order of running
 }
 
 func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) systemTimes {
@@ -317,7 +317,7 @@ func newSystemTimes(p *compiled, clock func() time.Duration, tags []string) syst
 			continue
 		}
 		t.at = append(t.at, int32(len(t.each)))
-		t.each = append(t.each, figures.System{Name: sys.Name})
+		t.each = append(t.each, stats.System{Name: sys.Name})
 	}
 	return t
 }

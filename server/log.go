@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/foretick/foretick/figures"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -14,7 +14,7 @@ type endpointCounts struct {
 	of    transport.Counted // nil: it has no counters
 	newly []transport.Count
 	told  []transport.Count // as of the newest log line about refusals
-	shown []figures.Count
+	shown []stats.Count
 	next  time.Duration // when to read them again
 }
 
@@ -35,7 +35,7 @@ func (c *endpointCounts) read(now time.Duration, logs *peerLog) {
 	c.newly = c.of.AppendCounts(c.newly[:0])
 	c.shown = c.shown[:0]
 	for _, n := range c.newly {
-		c.shown = append(c.shown, figures.Count(n))
+		c.shown = append(c.shown, stats.Count(n))
 	}
 	refusals := transport.RefusedLine(c.told, c.newly)
 	if refusals == "" {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -88,7 +88,7 @@ func (g *observers) takeObserver(t time.Duration, p *player, h netcode.Hello) {
 		g.refusals.refuseObserver(t, p, "this server takes no observers")
 		return
 	case len(g.sessions.observers) >= g.most:
-		g.refusals.turnDown(p, figures.RefusedObservers, "refused: enough observers", transport.Full, "the server takes no more observers")
+		g.refusals.turnDown(p, stats.RefusedObservers, "refused: enough observers", transport.Full, "the server takes no more observers")
 		return
 	}
 	o := &observing{who: Observer{Address: p.session.address, Identity: p.session.identity, Data: slices.Clone(h.Data)}}

@@ -16,7 +16,7 @@ import (
 type offenders struct {
 	sessions   *sessions
 	departures *departures
-	stats      *stats.Server
+	stats      *stats.Counters
 	logs       *peerLog
 	clock      *matchClock
 	tickRate   int
@@ -192,7 +192,7 @@ func (c *peerFaults) roll(t, before time.Duration, far uint64) {
 func (c *peerFaults) fault(why string) { c.faults, c.why = c.faults+1, why }
 
 // countMalformed counts something that a peer sent and that cannot be read.
-func (p *player) countMalformed(all *stats.Server, err error) {
+func (p *player) countMalformed(all *stats.Counters, err error) {
 	all.Malformed++
 	p.faults.fault(err.Error())
 }

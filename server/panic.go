@@ -20,7 +20,7 @@ import (
 // one peer sent. The match goes on without that player.
 type panics struct {
 	sessions *sessions
-	stats    *stats.Server
+	stats    *stats.Counters
 	logs     *peerLog
 	hooks    *peerHooks
 	// sink is the recorder's. It is nil if nothing is recorded.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
@@ -18,6 +17,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 )
 
 // Limits of reports.
@@ -35,7 +35,7 @@ type correctionReports struct {
 	sessions *sessions
 	clock    *matchClock
 	panics   *panics
-	figures  *figures.Server
+	figures  *stats.Server
 
 	listen func(foretick.PlayerID, prediction.Misprediction) // nil: the program did not ask
 	takes  game.Allowance                                    // limits the reports of all players together

@@ -250,7 +250,7 @@ type traffic struct {
 // by component and field. It returns nil unless [Config].Profile is set. The bytes of
 // a vector are counted at its first field. Commands are sent as differences from one
 // another, so their bytes are divided among the fields by size.
-func (b *traffic) trafficLines(command *layout.Command, st *stats.Server) []stats.Traffic {
+func (b *traffic) trafficLines(command *layout.Command, st *stats.Counters) []stats.Traffic {
 	if b == nil {
 		return nil
 	}

@@ -60,7 +60,7 @@ type Server struct {
 	trails     writeTrails
 	late       late.Room
 	reruns     reruns
-	stats      stats.Server
+	stats      stats.Counters
 	board      board      // what other goroutines may read
 	figures    ownFigures // what other goroutines may read, for monitoring
 	times      systemTimes
@@ -151,10 +151,10 @@ func (s *Server) Tick() foretick.Tick { return s.sim.frame.Tick }
 
 // Stats returns the server's counters as of the end of the newest Step, or as of the
 // newest join or leave if that is later. Any goroutine may call it, also while Run runs.
-func (s *Server) Stats() stats.Server {
+func (s *Server) Stats() stats.Counters {
 	p := s.board.stats.Hold()
 	if p == nil {
-		return stats.Server{}
+		return stats.Counters{}
 	}
 	defer p.Release()
 	return p.Value
@@ -162,7 +162,7 @@ func (s *Server) Stats() stats.Server {
 
 // Losses appends the fields, also of messages, whose values were clamped to the tag's
 // range, or whose changes rounding undid. They are in the order of discovery, 256 at most.
-// ValuesOutside and ChangesSwallowed of [stats.Server] are the totals. A debug build also
+// ValuesOutside and ChangesSwallowed of [stats.Counters] are the totals. A debug build also
 // names the system that wrote each field. Like Traffic, SetLateInputs and RemeasureLatency, call it
 // between Steps, in a system or in a handler.
 func (s *Server) Losses(dst []stats.Loss) []stats.Loss { return append(dst, s.sim.losses.List...) }

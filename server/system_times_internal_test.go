@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/stats"
 )
 
 // TestSystemTimesAllocatesNothing: the times are always measured.
@@ -33,5 +33,5 @@ func BenchmarkSystemTimes(b *testing.B) {
 
 func timedSystem() systemTimes {
 	start := time.Now()
-	return systemTimes{clock: func() time.Duration { return time.Since(start) }, at: []int32{0}, each: make([]figures.System, 1)}
+	return systemTimes{clock: func() time.Duration { return time.Since(start) }, at: []int32{0}, each: make([]stats.System, 1)}
 }

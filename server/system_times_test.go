@@ -11,9 +11,9 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -30,7 +30,7 @@ func ExampleServer_Figures() {
 		panic(err)
 	}
 	match.Run(time.Second)
-	var now figures.Server
+	var now stats.Server
 	srv.Figures(&now)
 	for _, t := range now.Systems {
 		fmt.Println(t.Name, t.Runs, t.Total, t.Max)
@@ -41,8 +41,8 @@ func ExampleServer_Figures() {
 }
 
 // systems returns the times of a server's systems.
-func systems(srv *server.Server) []figures.System {
-	var now figures.Server
+func systems(srv *server.Server) []stats.System {
+	var now stats.Server
 	srv.Figures(&now)
 	return now.Systems
 }
@@ -61,15 +61,15 @@ func TestSystemTimes(t *testing.T) {
 	p.Render("draw", func(*foretick.Frame, ecs.Rows) { at += 100 }, ecs.Once())
 	srv, err := server.New(server.Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Clock: func() time.Duration { return at }})
 	require.NoError(t, err)
-	require.Equal(t, []figures.System{{Name: "move"}, {Name: "grow"}}, systems(srv), "what only clients run is left out")
+	require.Equal(t, []stats.System{{Name: "move"}, {Name: "grow"}}, systems(srv), "what only clients run is left out")
 	start := time.Unix(0, 0)
 	srv.Step(start)
 	for i := range 4 {
 		srv.Step(start.Add(time.Duration(i+1) * 34 * time.Millisecond))
 	}
 	require.Equal(t, foretick.Tick(4), srv.Tick())
-	require.Equal(t, []figures.System{{Name: "move", Runs: 4}, {Name: "grow", Runs: 4, Total: 20, Last: 4, Max: 13}}, systems(srv))
-	var into figures.Server
+	require.Equal(t, []stats.System{{Name: "move", Runs: 4}, {Name: "grow", Runs: 4, Total: 20, Last: 4, Max: 13}}, systems(srv))
+	var into stats.Server
 	srv.Figures(&into)
 	require.Zero(t, testing.AllocsPerRun(10, func() { srv.Figures(&into) }))
 
@@ -77,7 +77,7 @@ func TestSystemTimes(t *testing.T) {
 	require.NoError(t, err)
 	srv.Step(start)
 	srv.Step(start.Add(time.Second / 10))
-	require.Equal(t, []figures.System{{Name: "move", Runs: 3}, {Name: "grow", Runs: 3}}, systems(srv), "no clock: nothing but counts")
+	require.Equal(t, []stats.System{{Name: "move", Runs: 3}, {Name: "grow", Runs: 3}}, systems(srv), "no clock: nothing but counts")
 }
 
 // TestSystemTimesWhileRunning: Run has its own clock, and other goroutines may read the times while it

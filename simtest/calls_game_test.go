@@ -8,11 +8,11 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -176,7 +176,7 @@ var callable = map[string]func(k *callSite) error{
 	"Server.Do":              func(k *callSite) error { return k.srv.Do("call", func(*foretick.ServerFrame) {}) },
 	"Server.Drain":           func(k *callSite) error { k.srv.Drain("full"); return nil },
 	"Server.Draw":            func(k *callSite) error { k.srv.Draw(time.Second / 60); return nil },
-	"Server.Figures":         func(k *callSite) error { k.srv.Figures(&figures.Server{}); return nil },
+	"Server.Figures":         func(k *callSite) error { k.srv.Figures(&stats.Server{}); return nil },
 	"Server.Frame":           func(k *callSite) error { k.srv.Frame(); return nil },
 	"Server.Identity":        func(k *callSite) error { k.srv.Identity(k.player); return nil },
 	"Server.KickIdentity":    func(k *callSite) error { k.srv.KickIdentity([]byte("somebody"), "out"); return nil },

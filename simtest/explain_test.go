@@ -95,7 +95,7 @@ func TestMispredictionListsEveryField(t *testing.T) {
 // The statistics of both ends print as one line.
 func TestStatsRead(t *testing.T) {
 	for _, s := range []fmt.Stringer{
-		stats.Server{Ticks: 9}, stats.Player{InputsLate: 9}, stats.Client{Snapshots: 9, Connection: netcode.Stats{Sent: 9}},
+		stats.Counters{Ticks: 9}, stats.Player{InputsLate: 9}, stats.Client{Snapshots: 9, Connection: netcode.Stats{Sent: 9}},
 		netcode.Stats{Sent: 9}, lagcomp.JudgeStats{Raised: 9}, lagcomp.HistoryStats{Ticks: 9}, sim.PathStats{Lost: 9}, transport.Stats{Sent: 9},
 	} {
 		require.Contains(t, s.String(), "9", "%T", s)

@@ -120,7 +120,7 @@ func (g *losing) protocol() *foretick.Protocol {
 }
 
 // lossesOf plays for a while and returns what both ends found.
-func lossesOf(t *testing.T, faults bool, d time.Duration) (truth, cl []stats.Loss, st stats.Server, ct stats.Client) {
+func lossesOf(t *testing.T, faults bool, d time.Duration) (truth, cl []stats.Loss, st stats.Counters, ct stats.Client) {
 	t.Helper()
 	m := simtest.New(1)
 	srv, err := m.Serve(server.Config{Protocol: (&losing{faults: faults}).protocol()})

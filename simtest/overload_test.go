@@ -209,4 +209,4 @@ func quantile99(delays []time.Duration) time.Duration {
 	return delays[len(delays)*99/100]
 }
 
-func (m *slowMatch) of() stats.Server { return m.server.Stats() }
+func (m *slowMatch) of() stats.Counters { return m.server.Stats() }

@@ -9,9 +9,9 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 )
 
 // tagged counts the runs of systems by their name.
@@ -61,7 +61,7 @@ func TestTagsOfTheGamesOwn(t *testing.T) {
 		require.Equal(t, on, cl.ran["overlay"] > 0)
 		require.Zero(t, cl.ran["battle"]+cl.ran["always"]+cl.ran["top view"])
 		times := map[string]uint64{}
-		var now figures.Server
+		var now stats.Server
 		srv.Figures(&now)
 		for _, s := range now.Systems {
 			times[s.Name] = s.Runs

@@ -1,82 +1,176 @@
 package stats
 
-import "github.com/foretick/foretick/internal/counts"
+import (
+	"slices"
+	"time"
+)
 
-// Server counts what a server did since it began. Each field is a counter. Logs, sums of several
-// servers, the inspector's page and Prometheus include them all.
+// Server has all that one server counts, or the sum of several. Counters count since the server began.
+// Gauges are as of its newest tick. Two fields hide an embedded counter of the same name: Refused
+// counts by reason, and Observers is the number that is connected now.
 type Server struct {
-	Ticks     uint64 // ticks computed
-	Slips     uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
-	TicksLost uint64 // ticks that were skipped in slips
-	// SnapshotsSkipped counts snapshots that were due and not sent, because the same Step computed a
-	// newer one: the server was behind.
-	SnapshotsSkipped uint64
-	BytesOut         uint64 // bytes handed to the transport, this library's headers included
-	BytesIn          uint64 // bytes received from the transport
-	PacketsOut       uint64 // packets handed to the transport
-	PacketsIn        uint64 // packets received from the transport
-	PacketsRefused   uint64 // packets that the transport refused to send
-	InputsMissing    uint64 // ticks without the command of a connected player
-	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
-	InputsRejected   uint64 // ticks with a command that the game's validator refused
-	// InputsRerun counts the ticks of InputsMissing whose command came late and then ran in its own
-	// tick after all: see server.Config.LateInputs.
-	InputsRerun uint64
-	// InputsHindsight counts late commands that were refused with LateWorld, because their client
-	// already had the result of their tick.
-	InputsHindsight  uint64
-	InputsOverBudget uint64 // late commands that were refused, because the player had too many
-	MessagesSent     uint64 // messages queued, counted per recipient
-	MessagesRefused  uint64 // reliable messages that a full queue refused
-	MessagesResent   uint64 // times a reliable message was sent again
-	Requests         uint64 // requests of players, handled
-	// ViewsOfNobody counts calls of Frame.Rewind or RewindBehind for a player that does not play. Every
-	// query of such a view misses: see Frame.Present.
-	ViewsOfNobody   uint64
-	SnapshotsUnread uint64 // reports of clients that could not read a snapshot; the log names each entity at fault
-	LongRecords     uint64 // states of entities that were longer than a packet and sent in pieces, counted per player
-	// RecordsTooLong counts states of entities of more than 16 KiB, which are not sent, once for each
-	// player and try. The log names the entity and the component.
-	RecordsTooLong uint64
-	// NotShown counts the ticks of entities that a player does not receive because it already has 65
-	// 535 others: see foretick.Interest.
-	NotShown  uint64
-	Malformed uint64 // packets or messages that could not be parsed
-	Joined    uint64 // players that joined the match
-	Left      uint64 // players that left the match
-	Observers uint64 // observers let in
-	Resumed   uint64 // times a player came back to its place
-	Panics    uint64 // panics in handlers that run for one player; the player was dropped
-	// CorePanics counts panics in decoding a peer's bytes; the peer was dropped. They are a fault of
-	// this library: please report them.
-	CorePanics  uint64
-	PlacesTaken uint64 // places of absent players that newcomers took on a full server
-	// EventsNested counts events that handlers of the same event raised at too great a depth, which
-	// were dropped.
-	EventsNested uint64
-	Offenders    uint64 // peers dropped for breaking rules that no honest client breaks
-	// Refused counts refused peers: full, banned, too many of one address, another protocol, no
-	// observers, or the match has ended.
-	Refused    uint64
-	Overflowed uint64 // players dropped because too many messages waited for them
-	// Stranded counts players dropped because the world had no room for an entity of theirs: see
-	// server.Config.MaxClients.
-	Stranded     uint64
-	OtherBuilds  uint64 // players of other builds let in
-	SchemasAsked uint64 // requests for the schema
-	// ValuesCut counts ticks of entities with a string or slice too long for its tag, or a string that
-	// is not UTF-8.
-	ValuesCut uint64
-	// ValuesOutside counts ticks of components, and messages, with a number outside the range of its
-	// tag, NaN or infinity: see server.Server.Losses.
-	ValuesOutside uint64
-	// ChangesSwallowed counts changes that rounding to the grid undoes in every tick, checked every
-	// 16th tick: see server.Server.Losses.
-	ChangesSwallowed uint64
+	Counters
+
+	// TickTime counts the durations of ticks, from reading their commands to sending their packets. It
+	// is empty without a clock: see server.Config.Clock. The newest tick is not counted yet.
+	TickTime Histogram
+	// Lateness counts the delays of ticks: from when they are due to when they begin.
+	Lateness Histogram
+
+	Players   int // gauge: connected players
+	Held      int // gauge: absent players whose place is held
+	Waiting   int // gauge: connections that have not joined
+	Observers int // gauge: connected observers
+
+	QueuedBytes int // gauge: bytes of reliable messages that wait for players, in all
+	QueuedMost  int // gauge: the most bytes of reliable messages that wait for one player
+
+	Refused [Refusals]uint64 // refused peers, by Refusal
+
+	Rewinds        uint64 // render times claimed by players' commands
+	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
+
+	// Causes counts, by Cause, the ticks of each player with an event that the player's client could
+	// not predict. The server knows the first ServerCauses causes by itself. Not every such tick is
+	// corrected.
+	Causes [ServerCauses]uint64
+	// Corrections counts, by Cause, the corrections of predictions that clients reported. Clients
+	// report every ten seconds. For each player at most one correction a tick is counted, whatever its
+	// client reports.
+	Corrections [Causes]uint64
+
+	// RTT counts round trips to players: the smoothed round trip of each player, every ten seconds.
+	RTT Histogram
+	// LossIn and LossOut count the shares of lost packets, from players and to players: each player's
+	// share in the last ten seconds, every ten seconds.
+	LossIn, LossOut Shares
+
+	// Systems has the systems in the order of running. Structural changes that are made after a
+	// system's end are not part of its time.
+	Systems []System
+
+	// Endpoint has the counters of the server's own endpoint, read once a second. It is empty for a
+	// match of a host, whose endpoint is in Host.Endpoint. Sums leave it out.
+	Endpoint []Count
 }
 
-// Add adds the counters of another server.
-func (s *Server) Add(other *Server) { counts.Add(s, other) }
+// System has the times of one system.
+type System struct {
+	Name  string
+	Runs  uint64        // ticks that the system ran in
+	Total time.Duration // time of all runs together; 0 without a clock
+	Last  time.Duration // time of the newest run; in a sum, the longest of them
+	Max   time.Duration // time of the longest run
+}
 
-// String returns the counters that are not zero as one line for a log.
-func (s Server) String() string { return counts.Line(s) }
+// Refusal is why a peer was refused.
+type Refusal uint8
+
+// The reasons.
+const (
+	RefusedFull         Refusal = iota // every place is taken
+	RefusedBanned                      // the peer's identity is banned
+	RefusedTooOften                    // connections of the peer's address come and go too often
+	RefusedWaiting                     // too many connections of the peer's address do not play yet
+	RefusedProtocol                    // the peer has another protocol or version
+	RefusedDraining                    // the server drains or ends
+	RefusedObservers                   // there are enough observers, the peer may not observe, or it asks for an unknown role
+	RefusedCombinations                // the world has hardly any room for further combinations of owner and components
+	RefusedTwice                       // a player with the peer's identity already plays
+	// Refusals is the number of reasons.
+	Refusals = 9
+)
+
+var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "protocol", "draining", "observers", "combinations", "twice"}
+
+// String returns the reason's name in metrics, such as "too_often".
+func (r Refusal) String() string { return name(refusalNames[:], int(r)) }
+
+// Cause is why a client's prediction was wrong, or could not be right.
+type Cause uint8
+
+// The causes. They have the names and the order of those in package prediction, which describes them.
+const (
+	CauseInput        Cause = iota // the tick ran without the player's own command, or with a refused one
+	CauseServerEffect              // code that runs only on the server wrote predicted state of the player
+	CauseRemoteInput               // another player's run of a shared system wrote predicted state of the player
+	CauseUntracked                 // a shared system read a value that differed on the client
+	CauseCode                      // none of the others: the same code with the same inputs had another result
+	CauseUnknown                   // the records of that time are gone
+	CauseLateInput                 // ticks ran again for another player's late command
+	// Causes is the number of causes.
+	Causes = 7
+	// ServerCauses is the number of causes that a server knows by itself. They come first.
+	ServerCauses = 3
+)
+
+var causeNames = [Causes]string{"input", "server_effect", "remote_input", "untracked", "code", "unknown", "late_input"}
+
+// String returns the cause's name in metrics, such as "server_effect".
+func (c Cause) String() string { return name(causeNames[:], int(c)) }
+
+func name(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return "unknown"
+}
+
+// Copy sets s to a copy of other. It uses the memory of s.Systems and s.Endpoint.
+func (s *Server) Copy(other *Server) {
+	systems, endpoint := append(s.Systems[:0], other.Systems...), append(s.Endpoint[:0], other.Endpoint...)
+	*s = *other
+	s.Systems, s.Endpoint = systems, endpoint
+}
+
+// Add adds the figures of another server, gauges included. QueuedMost becomes the larger one.
+// Systems are added by name.
+func (s *Server) Add(other *Server) {
+	s.Players += other.Players
+	s.Held += other.Held
+	s.Waiting += other.Waiting
+	s.Observers += other.Observers
+	s.QueuedBytes += other.QueuedBytes
+	s.QueuedMost = max(s.QueuedMost, other.QueuedMost)
+	s.AddCounters(other)
+}
+
+// AddCounters is Add without the gauges. It is for servers that have ended.
+func (s *Server) AddCounters(other *Server) {
+	s.TickTime.Add(&other.TickTime)
+	s.Lateness.Add(&other.Lateness)
+	s.RTT.Add(&other.RTT)
+	s.LossIn.Add(&other.LossIn)
+	s.LossOut.Add(&other.LossOut)
+	s.Counters.Add(&other.Counters)
+	s.Rewinds += other.Rewinds
+	s.RewindsClamped += other.RewindsClamped
+	for i, n := range other.Refused {
+		s.Refused[i] += n
+	}
+	for i, n := range other.Causes {
+		s.Causes[i] += n
+	}
+	for i, n := range other.Corrections {
+		s.Corrections[i] += n
+	}
+	for i := range other.Systems {
+		s.addSystem(&other.Systems[i], i)
+	}
+}
+
+// addSystem adds a system's times. Most servers have the system at the same index.
+func (s *Server) addSystem(other *System, at int) {
+	if at >= len(s.Systems) || s.Systems[at].Name != other.Name {
+		at = slices.IndexFunc(s.Systems, func(x System) bool { return x.Name == other.Name })
+	}
+	if at < 0 {
+		s.Systems = append(s.Systems, *other)
+		return
+	}
+	x := &s.Systems[at]
+	x.Runs += other.Runs
+	x.Total += other.Total
+	x.Last = max(x.Last, other.Last)
+	x.Max = max(x.Max, other.Max)
+}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretick/foretick/figures"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/stats/metrics"
 	"github.com/foretick/foretick/transport/multi"
 )
 
@@ -23,9 +23,9 @@ type sheet struct {
 	Build     metrics.Build
 	Host      host.Stats
 	Endpoints []multi.Counters
-	Refused   []figures.Count // how many peers the endpoints refused, by reason
-	Sums      []line          // for each kind of match: the sum of all that run or have ended
-	Matches   []line          // the matches that run now
+	Refused   []stats.Count // how many peers the endpoints refused, by reason
+	Sums      []line        // for each kind of match: the sum of all that run or have ended
+	Matches   []line        // the matches that run now
 }
 
 // line has the figures of a match, or the sums of several.
@@ -46,11 +46,11 @@ type line struct {
 	Wrong      string        // how often clients predicted wrong, by cause
 }
 
-func newLine(name string, matches int, f *figures.Server) line {
+func newLine(name string, matches int, f *stats.Server) line {
 	wrong := []string{}
 	for c, n := range f.Corrections {
 		if n > 0 {
-			wrong = append(wrong, fmt.Sprint(figures.Cause(c), " ", n))
+			wrong = append(wrong, fmt.Sprint(stats.Cause(c), " ", n))
 		}
 	}
 	return line{
@@ -64,7 +64,7 @@ func newLine(name string, matches int, f *figures.Server) line {
 func (h *hosting) figures() sheet {
 	f := sheet{Live: h.host.Live(), Ready: h.host.Ready(), Draining: h.host.Draining(), Build: metrics.ReadBuild(), Host: h.host.Stats(), Endpoints: h.joined.Counters(nil), Matches: []line{}}
 	f.Free, _ = h.host.Free()
-	var sum figures.Host
+	var sum stats.Host
 	h.host.Figures(&sum)
 	for _, c := range sum.Endpoint {
 		if c.Refusal != "" && c.N > 0 {
@@ -75,7 +75,7 @@ func (h *hosting) figures() sheet {
 		k := &sum.Kinds[i]
 		f.Sums = append(f.Sums, newLine(k.Name, k.Matches, &k.Sum))
 	}
-	h.host.EachMatch(func(name, _ string, one *figures.Server) bool {
+	h.host.EachMatch(func(name, _ string, one *stats.Server) bool {
 		f.Matches = append(f.Matches, newLine(name, 1, one))
 		return true
 	})

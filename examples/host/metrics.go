@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/foretick/foretick/figures/metrics"
+	"github.com/foretick/foretick/stats/metrics"
 )
 
 // The metrics of the process and of its tapes. Package metrics has those of matches.

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/host/lifecycle"
 	"github.com/foretick/foretick/host/lifecycle/agones"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats/metrics"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/multi"

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/flight"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats/metrics"
 )
 
 // collectTime is how long the command that collects a tape may run.

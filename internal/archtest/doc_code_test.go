@@ -169,9 +169,9 @@ var docCode = map[string]map[string]string{
 		"proxy, err := impair.NewProxy": ``,
 	},
 	"transport/local/doc.go": {"listen, err := udp.Listen(": `var p, q *foretick.Protocol`},
-	"figures/doc.go": {"var sum figures.Host": `
+	"stats/doc.go": {"var sum stats.Host": `
 		var h *host.Host`},
-	"figures/metrics/doc.go": {"mux.HandleFunc(\"GET /metrics\"": `
+	"stats/metrics/doc.go": {"mux.HandleFunc(\"GET /metrics\"": `
 		var mux *http.ServeMux
 		var h *host.Host`},
 	"server/record.go": {"seed := time.Now().Unix()": `var srv *server.Server`},
@@ -212,16 +212,16 @@ var docCode = map[string]map[string]string{
 
 // notGo are blocks in comments that hold no Go code, by their beginning.
 var notGo = map[string][]string{
-	"flight/doc.go":            {"u32  length of", " 1 head"},
-	"figures/metrics/build.go": {"go build"},
-	"flight/command.go":        {"[-tick N]"},
-	"input/doc.go":             {"Key, Axis, Move", "keyboard  0-9"},
-	"input/json.go":            {"{"},
-	"inspect/export.go":        {`{"kind"`},
-	"netcode/command.go":       {"based 1, count 2"},
-	"netcode/event.go":         {"varint of the numbers"},
-	"schema/doc.go":            {"min=A max=B"},
-	"simtest/pair/doc.go":      {"GOARCH=amd64"},
+	"flight/doc.go":          {"u32  length of", " 1 head"},
+	"stats/metrics/build.go": {"go build"},
+	"flight/command.go":      {"[-tick N]"},
+	"input/doc.go":           {"Key, Axis, Move", "keyboard  0-9"},
+	"input/json.go":          {"{"},
+	"inspect/export.go":      {`{"kind"`},
+	"netcode/command.go":     {"based 1, count 2"},
+	"netcode/event.go":       {"varint of the numbers"},
+	"schema/doc.go":          {"min=A max=B"},
+	"simtest/pair/doc.go":    {"GOARCH=amd64"},
 }
 
 // TestDocCodeCompiles typechecks the code in the comments of the packages that games import.
@@ -353,7 +353,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "client", "ecs", "figures", "figures/metrics", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "transport",
+		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

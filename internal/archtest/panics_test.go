@@ -22,10 +22,10 @@ var mayPanic = map[string]string{
 	"server/panic.go":   "panics again with what it recovered",
 	"server/tick.go":    "panics again with what it recovered",
 
-	"figures/collector/collector.go": "an unknown type in this module's own table of metrics",
-	"flight/block.go":                "a level of compression that package flate has",
-	"internal/coder/builtin.go":      "a table that is part of the program",
-	"internal/misuse/misuse.go":      "the one type's own",
+	"stats/collector/collector.go": "an unknown type in this module's own table of metrics",
+	"flight/block.go":              "a level of compression that package flate has",
+	"internal/coder/builtin.go":    "a table that is part of the program",
+	"internal/misuse/misuse.go":    "the one type's own",
 
 	"benchmarks/": "a program",
 	"host/lifecycle/agones/agonestest/sidecar.go": "net/http ends a request so",

@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "TestPicture writes the picture into ARCHITECTURE.md")
 
 // leftOut are packages that the picture does without: helpers, programs and tests.
-var leftOut = regexp.MustCompile(`^(benchmarks|cmd|docs|examples|tools|internal/(archtest|costtest|counts|fieldtest|guard|copytest|operatetest|matchtest|oracletest|peek|plantedtest|published|releasetest|schematest|screentest|standard)|figures/collector|snapshot/internal|transport/(internal|transporttest|dtls/interop))(/|$)`)
+var leftOut = regexp.MustCompile(`^(benchmarks|cmd|docs|examples|tools|internal/(archtest|costtest|counts|fieldtest|guard|copytest|operatetest|matchtest|oracletest|peek|plantedtest|published|releasetest|schematest|screentest|standard)|stats/collector|snapshot/internal|transport/(internal|transporttest|dtls/interop))(/|$)`)
 
 const pictureBegin, pictureEnd = "<!-- diagram -->\n", "<!-- end -->\n"
 
@@ -75,11 +75,11 @@ type layer struct {
 }
 
 var layers = []layer{
-	{"around a match", []string{"bots", "bridge", "figures/metrics", "flight", "host/...", "inspect/...", "internal/alarm", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
+	{"around a match", []string{"bots", "bridge", "stats/metrics", "flight", "host/...", "inspect/...", "internal/alarm", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
 	{"the two ends", []string{"client", "internal/seat", "server"}},
 	{"what a game types", []string{""}},
 	{"what both ends run", []string{"internal/game", "internal/seam"}},
-	{"tables, records and figures of the ends", []string{"figures", "internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
+	{"tables, records and figures of the ends", []string{"internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/quantise", "schema"}},
 	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},

@@ -81,7 +81,7 @@ func TestTiers(t *testing.T) {
 	}
 	walk(t, func(name string) {
 		dir := filepath.ToSlash(filepath.Dir(name))
-		if strings.Contains(dir, "internal/") || dir == "figures/collector" || strings.HasPrefix(dir, "docs/") { // own modules, and pages
+		if strings.Contains(dir, "internal/") || dir == "stats/collector" || strings.HasPrefix(dir, "docs/") { // own modules, and pages
 			return
 		}
 		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && imported(name) && !seen[dir] {

@@ -9,10 +9,10 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -44,9 +44,9 @@ func TestFiguresOfPaths(t *testing.T) {
 	}
 	push(time.Minute)
 	m.RunFor(40 * time.Second)
-	var f figures.Server
+	var f stats.Server
 	srv.Figures(&f)
-	want := [figures.Causes]uint64{}
+	want := [stats.Causes]uint64{}
 	for _, c := range players {
 		for cause, n := range c.Stats().ByCause {
 			want[cause] += n
@@ -71,7 +71,7 @@ func TestFiguresOfPaths(t *testing.T) {
 	push(20 * time.Second)
 	m.RunFor(40 * time.Second)
 	srv.Figures(&f)
-	now := [figures.Causes]uint64{}
+	now := [stats.Causes]uint64{}
 	for _, c := range players {
 		for cause, n := range c.Stats().ByCause {
 			now[cause] += n
@@ -89,7 +89,7 @@ func TestFiguresOfPaths(t *testing.T) {
 	srv.Figures(&before)
 	m.RunFor(30 * time.Second)
 	srv.Figures(&f)
-	for _, loss := range [][2]figures.Shares{{before.LossIn, f.LossIn}, {before.LossOut, f.LossOut}} {
+	for _, loss := range [][2]stats.Shares{{before.LossIn, f.LossIn}, {before.LossOut, f.LossOut}} {
 		require.InDelta(t, 3*3, float64(loss[1].Count()-loss[0].Count()), 3)
 		require.InDelta(t, 2*3, float64(loss[1].Counts[0]-loss[0].Counts[0]), 1)
 	}

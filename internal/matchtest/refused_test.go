@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -67,10 +67,10 @@ func TestRefusedByTheEndpoint(t *testing.T) {
 	require.Len(t, lines(), 2)
 	require.InDelta(t, (now.Sub(time.Unix(9000, 0)))/time.Second, end.asked, 3, "once a second")
 
-	var f, copied figures.Server
+	var f, copied stats.Server
 	srv.Figures(&f)
 	copied.Copy(&f)
-	want := []figures.Count{{Layer: "sim", Name: "overrun", N: 5}, {Layer: "sim", Name: "forged", Refusal: "another key", N: 313}, {Layer: "sim", Name: "banned", Refusal: "banned", N: 2}}
+	want := []stats.Count{{Layer: "sim", Name: "overrun", N: 5}, {Layer: "sim", Name: "forged", Refusal: "another key", N: 313}, {Layer: "sim", Name: "banned", Refusal: "banned", N: 2}}
 	require.Equal(t, want, f.Endpoint)
 	require.Equal(t, want, copied.Endpoint)
 	require.Zero(t, testing.AllocsPerRun(100, func() { srv.Figures(&f) }))

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -83,7 +83,7 @@ func TestServerStoodStill(t *testing.T) {
 					}
 				}
 				players := func() (playing, held int) {
-					var f figures.Server
+					var f stats.Server
 					srv.Figures(&f)
 					return f.Players, f.Held
 				}

@@ -16,7 +16,6 @@ import (
 	"github.com/foretick/foretick/bridge"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/input"
 	"github.com/foretick/foretick/inspect"
 	"github.com/foretick/foretick/inspect/web"
@@ -27,6 +26,7 @@ import (
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
+	"github.com/foretick/foretick/stats/metrics"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -56,7 +56,7 @@ var misuses = map[string]func(t *testing.T){
 	},
 	"client": func(t *testing.T) { game(t, nil).SetTimeScale(0) },
 	"ecs":    func(*testing.T) { ecs.NewWorld(nil, ecs.WorldConfig{}) },
-	"figures/metrics": func(*testing.T) {
+	"stats/metrics": func(*testing.T) {
 		metrics.Each(nil, metrics.Config{}, nil)
 	},
 	"input": func(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/stats"
 )
 
 // Tap is called by a server at the end of each tick, and by a client at the end of each Step,
@@ -62,7 +62,7 @@ type InspectedServer interface {
 	Inspected
 	// SystemTimes returns the times of the systems, as of the newest tick. Do not change them,
 	// and call it in the tap alone.
-	SystemTimes() []figures.System
+	SystemTimes() []stats.System
 	// Seats appends the players and observers.
 	Seats(dst []Seat) []Seat
 	// Sight returns what a player receives of an entity, and why. It returns false for a player that does not

@@ -15,7 +15,7 @@ import (
 
 // Nested are the directories of the nested modules that are released with the root: those
 // that users run or import by their version.
-var Nested = []string{"cmd/foretick-vet", "figures/collector"}
+var Nested = []string{"cmd/foretick-vet", "stats/collector"}
 
 // replaces finds a replace in a go.mod: nobody can use such a module by its version.
 var replaces = regexp.MustCompile(`(?m)^\s*replace(\s|$)`)

@@ -99,7 +99,7 @@ var (
 	systemRuns    = counter("system_runs_total", "Runs of systems.", "system")
 )
 
-// fields maps each counter of stats.Server that is described here to its metric. nil: the counter is
+// fields maps each counter of stats.Counters that is described here to its metric. nil: the counter is
 // part of a metric above that has a label, or of a sum. A counter that is missing here gets a metric by
 // its own name.
 var fields = map[string]*Metric{
@@ -112,10 +112,10 @@ var fields = map[string]*Metric{
 }
 
 func init() {
-	counts.Each(stats.Server{}, func(field string, _ uint64) {
+	counts.Each(stats.Counters{}, func(field string, _ uint64) {
 		if _, known := fields[field]; !known {
 			name := strings.ReplaceAll(strings.ToLower(counts.Words(field)), " ", "_")
-			fields[field] = counter(name+"_total", "The counter "+field+" of stats.Server.")
+			fields[field] = counter(name+"_total", "The counter "+field+" of stats.Counters.")
 		}
 	})
 }

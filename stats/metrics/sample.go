@@ -4,10 +4,10 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/stats"
 )
 
 // Each calls to with each sample of a source. Samples of one metric need not follow each other. It
@@ -17,7 +17,7 @@ func Each(source Source, cfg Config, to func(*Sample)) {
 	if err := Check(source, cfg); err != nil {
 		misuse.Panicf("metrics: Each: %v", err)
 	}
-	var sum figures.Host
+	var sum stats.Host
 	source.Figures(&sum)
 	for i := range sum.Kinds {
 		k := &sum.Kinds[i]
@@ -35,7 +35,7 @@ func Each(source Source, cfg Config, to func(*Sample)) {
 		return
 	}
 	n := 0
-	source.EachMatch(func(name, kind string, one *figures.Server) bool {
+	source.EachMatch(func(name, kind string, one *stats.Server) bool {
 		e := emitter{to: to, labels: []string{text(name), text(kind)}}
 		e.emitValue(matchPlayers, float64(one.Players))
 		e.emitValue(matchHeld, float64(one.Held))
@@ -98,29 +98,29 @@ func (e emitter) emitValue(m *Metric, v float64, more ...string) {
 func (e emitter) emitCount(m *Metric, n uint64, more ...string) { e.emitValue(m, float64(n), more...) }
 
 // histogram sends a histogram with the bounds of figures.
-func (e emitter) histogram(m *Metric, h *figures.Histogram) {
+func (e emitter) histogram(m *Metric, h *stats.Histogram) {
 	s := Sample{Metric: m, Sum: h.Sum.Seconds(), Count: h.Count()}
 	sum := uint64(0)
-	for i := range figures.Buckets - 1 {
+	for i := range stats.Buckets - 1 {
 		sum += h.Counts[i]
-		s.Buckets = append(s.Buckets, Bucket{figures.Bound(i).Seconds(), sum})
+		s.Buckets = append(s.Buckets, Bucket{stats.Bound(i).Seconds(), sum})
 	}
 	e.emitSample(s)
 }
 
 // shares sends a histogram of shares, with the bounds of figures.
-func (e emitter) shares(m *Metric, h *figures.Shares, more ...string) {
+func (e emitter) shares(m *Metric, h *stats.Shares, more ...string) {
 	s := Sample{Metric: m, Sum: h.Sum, Count: h.Count()}
 	sum := uint64(0)
 	for i, n := range h.Counts {
 		sum += n
-		s.Buckets = append(s.Buckets, Bucket{figures.ShareBound(i), sum})
+		s.Buckets = append(s.Buckets, Bucket{stats.ShareBound(i), sum})
 	}
 	e.emitSample(s, more...)
 }
 
 // quantiles sends the median and the 99th percentile of a histogram.
-func (e emitter) quantiles(m *Metric, h *figures.Histogram) {
+func (e emitter) quantiles(m *Metric, h *stats.Histogram) {
 	s := Sample{Metric: m, Sum: h.Sum.Seconds(), Count: h.Count()}
 	for _, at := range []float64{0.5, 0.99} {
 		s.Quantiles = append(s.Quantiles, Quantile{at, h.Quantile(at).Seconds()})
@@ -135,8 +135,8 @@ func (e emitter) build() {
 }
 
 // server sends the figures of a sum of servers.
-func (e emitter) server(s *figures.Server) {
-	counts.Each(s.Server, func(field string, n uint64) {
+func (e emitter) server(s *stats.Server) {
+	counts.Each(s.Counters, func(field string, n uint64) {
 		if m := fields[field]; m != nil {
 			e.emitCount(m, n)
 		}
@@ -157,7 +157,7 @@ func (e emitter) server(s *figures.Server) {
 	e.emitValue(queued, float64(s.QueuedBytes))
 	e.emitValue(queuedMost, float64(s.QueuedMost))
 	for r, n := range s.Refused {
-		e.emitCount(refused, n, figures.Refusal(r).String())
+		e.emitCount(refused, n, stats.Refusal(r).String())
 	}
 	for result, n := range map[string]uint64{"taken": s.InputsTaken, "missing": s.InputsMissing, "rejected": s.InputsRejected, "rerun": s.InputsRerun} {
 		e.emitCount(inputs, n, result)
@@ -165,10 +165,10 @@ func (e emitter) server(s *figures.Server) {
 	e.emitCount(rewinds, s.Rewinds)
 	e.emitCount(clamped, s.RewindsClamped)
 	for cause, n := range s.Causes {
-		e.emitCount(unpredicted, n, figures.Cause(cause).String())
+		e.emitCount(unpredicted, n, stats.Cause(cause).String())
 	}
 	for cause, n := range s.Corrections {
-		e.emitCount(corrections, n, figures.Cause(cause).String())
+		e.emitCount(corrections, n, stats.Cause(cause).String())
 	}
 	e.histogram(rtt, &s.RTT)
 	e.shares(loss, &s.LossIn, "in")
@@ -186,10 +186,10 @@ func (e emitter) server(s *figures.Server) {
 }
 
 // endpoint sends the counters of an endpoint. Counters with the same labels are added up.
-func (e emitter) endpoint(all []figures.Count) {
-	sums := map[figures.Count]uint64{}
+func (e emitter) endpoint(all []stats.Count) {
+	sums := map[stats.Count]uint64{}
 	for _, c := range all {
-		key := figures.Count{Part: text(c.Part), Layer: text(c.Layer), Name: text(c.Name)}
+		key := stats.Count{Part: text(c.Part), Layer: text(c.Layer), Name: text(c.Name)}
 		if c.Refusal != "" {
 			key.Refusal = "refused"
 		}

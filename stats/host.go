@@ -1,4 +1,4 @@
-package figures
+package stats
 
 // Host has the figures of a host.
 type Host struct {

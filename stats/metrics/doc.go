@@ -6,7 +6,7 @@
 //	})
 //
 // It writes the text format itself, and needs the standard library only. A program that has a registry
-// of the Prometheus client registers a Collector of the module figures/collector instead: it has the
+// of the Prometheus client registers a Collector of the module stats/collector instead: it has the
 // same metrics. No tick waits for a scrape.
 //
 // Compatibility: a minor version may change it, with a note. See docs/COMPATIBILITY.md.

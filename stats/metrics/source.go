@@ -4,16 +4,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/stats"
 )
 
 // Source supplies the figures. A *host.Host is one, and Of makes one of a single server.
 type Source interface {
 	// Figures sets dst to the sums by kind of match.
-	Figures(dst *figures.Host)
+	Figures(dst *stats.Host)
 	// EachMatch calls fn with each match that runs, until it returns false.
-	EachMatch(fn func(name, kind string, one *figures.Server) bool)
+	EachMatch(fn func(name, kind string, one *stats.Server) bool)
 	// Stats returns the counters of the host itself.
 	Stats() host.Stats
 }
@@ -37,13 +37,13 @@ type single struct {
 	server host.Figured
 }
 
-func (s single) Figures(dst *figures.Host) {
-	k := figures.Kind{Name: s.kind, Matches: 1, Begun: 1}
+func (s single) Figures(dst *stats.Host) {
+	k := stats.Kind{Name: s.kind, Matches: 1, Begun: 1}
 	s.server.Figures(&k.Sum)
 	dst.Matches, dst.Kinds, dst.Endpoint = 1, append(dst.Kinds[:0], k), k.Sum.Endpoint
 }
 
-func (s single) EachMatch(func(name, kind string, one *figures.Server) bool) {}
+func (s single) EachMatch(func(name, kind string, one *stats.Server) bool) {}
 
 func (s single) Stats() host.Stats { return host.Stats{} }
 

@@ -24,7 +24,7 @@ var version string
 // ReadBuild returns the version of the program, its commit and its Go release. The commit is known if
 // the program was built in a checkout, by go build of a package. A build sets its version by
 //
-// \tgo build -ldflags "-X github.com/foretick/foretick/figures/metrics.version=1.2.3"
+// \tgo build -ldflags "-X github.com/foretick/foretick/stats/metrics.version=1.2.3"
 var ReadBuild = sync.OnceValue(func() Build {
 	b := Build{Version: "(devel)", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()

@@ -1,4 +1,4 @@
-module github.com/foretick/foretick/figures/collector
+module github.com/foretick/foretick/stats/collector
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-package figures
+package stats
 
 // ShareBuckets is the number of buckets of Shares.
 const ShareBuckets = 11

@@ -22,12 +22,12 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/bots"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/figures"
-	"github.com/foretick/foretick/figures/collector"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/stats/collector"
+	"github.com/foretick/foretick/stats/metrics"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/multi"
@@ -180,7 +180,7 @@ func TestScrape(t *testing.T) {
 	w.join("duel-\xff", "one") // a name need not be UTF-8
 	w.run(3 * time.Second)
 	page, series := w.scrape()
-	var sum figures.Host
+	var sum stats.Host
 	w.host.Figures(&sum)
 	for i, kind := range []string{"duel", "siege"} {
 		k := &sum.Kinds[i].Sum

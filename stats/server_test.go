@@ -1,4 +1,4 @@
-package figures_test
+package stats_test
 
 import (
 	"reflect"
@@ -8,29 +8,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
 	"github.com/foretick/foretick/stats"
 )
 
 // TestHistogram: the bounds rise, each duration is in its bucket, and the error of a quantile is less
 // than the width of a bucket.
 func TestHistogram(t *testing.T) {
-	require.Equal(t, 10*time.Microsecond, figures.Bound(0))
-	require.Equal(t, 15*time.Microsecond, figures.Bound(1))
-	require.Equal(t, time.Millisecond, figures.Bound(12))
-	require.Equal(t, 7*time.Second, figures.Bound(figures.Buckets-2))
-	require.Greater(t, figures.Bound(figures.Buckets-1), 24*time.Hour)
-	for i := range figures.Buckets {
-		var h figures.Histogram
-		h.Observe(figures.Bound(i))
+	require.Equal(t, 10*time.Microsecond, stats.Bound(0))
+	require.Equal(t, 15*time.Microsecond, stats.Bound(1))
+	require.Equal(t, time.Millisecond, stats.Bound(12))
+	require.Equal(t, 7*time.Second, stats.Bound(stats.Buckets-2))
+	require.Greater(t, stats.Bound(stats.Buckets-1), 24*time.Hour)
+	for i := range stats.Buckets {
+		var h stats.Histogram
+		h.Observe(stats.Bound(i))
 		require.EqualValues(t, 1, h.Counts[i], "the bound belongs to its bucket")
 		if i > 0 {
-			require.Greater(t, figures.Bound(i), figures.Bound(i-1))
-			h.Observe(figures.Bound(i-1) + 1)
+			require.Greater(t, stats.Bound(i), stats.Bound(i-1))
+			h.Observe(stats.Bound(i-1) + 1)
 			require.EqualValues(t, 2, h.Counts[i])
 		}
 	}
-	var h figures.Histogram
+	var h stats.Histogram
 	require.Zero(t, h.Quantile(0.5))
 	require.Zero(t, h.Mean())
 	var all []time.Duration
@@ -49,7 +48,7 @@ func TestHistogram(t *testing.T) {
 	require.EqualValues(t, 10_000, h.Count())
 	h.Observe(-time.Second)
 	h.Observe(time.Minute)
-	require.EqualValues(t, 1, h.Counts[figures.Buckets-1])
+	require.EqualValues(t, 1, h.Counts[stats.Buckets-1])
 	require.Equal(t, time.Minute, h.Quantile(1))
 	require.Zero(t, testing.AllocsPerRun(100, func() { h.Observe(3 * time.Millisecond) }))
 }
@@ -57,7 +56,7 @@ func TestHistogram(t *testing.T) {
 // TestHistogramsAdd: the sum of two histograms has the counts and quantiles of all durations, and the
 // difference of two times has those in between.
 func TestHistogramsAdd(t *testing.T) {
-	var a, b, all figures.Histogram
+	var a, b, all stats.Histogram
 	for i := range 1000 {
 		d := time.Duration(i*37%1000) * 20 * time.Microsecond
 		all.Observe(d)
@@ -76,15 +75,15 @@ func TestHistogramsAdd(t *testing.T) {
 }
 
 // filled returns figures with a different number in each field.
-func filled(from uint64) (s figures.Server) {
+func filled(from uint64) (s stats.Server) {
 	v := reflect.ValueOf(&s).Elem()
 	for i := range v.NumField() {
 		switch f := v.Field(i); f.Kind() {
 		case reflect.Uint64:
 			f.SetUint(from + uint64(i))
 		case reflect.Struct:
-			if c, ok := f.Addr().Interface().(*stats.Server); ok {
-				for k := range reflect.TypeFor[stats.Server]().NumField() {
+			if c, ok := f.Addr().Interface().(*stats.Counters); ok {
+				for k := range reflect.TypeFor[stats.Counters]().NumField() {
 					reflect.ValueOf(c).Elem().Field(k).SetUint(from + uint64(100*k))
 				}
 			}
@@ -109,9 +108,9 @@ func TestServersAdd(t *testing.T) {
 	gauges := []string{"Players", "Held", "Waiting", "Observers", "QueuedBytes", "QueuedMost"}
 	for _, ended := range []bool{false, true} {
 		a, b := filled(1000), filled(5000)
-		a.Systems = []figures.System{{Name: "move", Runs: 1, Total: 2, Max: 3}, {Name: "shoot", Runs: 4}}
-		b.Systems = []figures.System{{Name: "shoot", Runs: 10, Total: 5}, {Name: "build", Runs: 7}, {Name: "move", Runs: 8, Max: 9}}
-		sum := figures.Server{}
+		a.Systems = []stats.System{{Name: "move", Runs: 1, Total: 2, Max: 3}, {Name: "shoot", Runs: 4}}
+		b.Systems = []stats.System{{Name: "shoot", Runs: 10, Total: 5}, {Name: "build", Runs: 7}, {Name: "move", Runs: 8, Max: 9}}
+		sum := stats.Server{}
 		sum.Copy(&a)
 		add := sum.Add
 		if ended {
@@ -132,7 +131,7 @@ func TestServersAdd(t *testing.T) {
 					want += vb.Field(i).Int()
 				}
 				require.Equal(t, want, f.Int(), name)
-			case name == "Server":
+			case name == "Counters":
 				for k := range f.NumField() {
 					require.Equal(t, va.Field(i).Field(k).Uint()+vb.Field(i).Field(k).Uint(), f.Field(k).Uint(), f.Type().Field(k).Name)
 				}
@@ -149,7 +148,7 @@ func TestServersAdd(t *testing.T) {
 		require.EqualValues(t, 2, sum.RTT.Count())
 		require.EqualValues(t, 2, sum.LossIn.Count())
 		require.EqualValues(t, 2, sum.LossOut.Count())
-		require.Equal(t, []figures.System{{Name: "move", Runs: 9, Total: 2, Max: 9}, {Name: "shoot", Runs: 14, Total: 5}, {Name: "build", Runs: 7}}, sum.Systems)
+		require.Equal(t, []stats.System{{Name: "move", Runs: 9, Total: 2, Max: 9}, {Name: "shoot", Runs: 14, Total: 5}, {Name: "build", Runs: 7}}, sum.Systems)
 		require.Len(t, a.Systems, 2)
 		require.EqualValues(t, 1, a.Systems[0].Runs, "Copy copies")
 	}
@@ -158,13 +157,13 @@ func TestServersAdd(t *testing.T) {
 // TestNames: each reason and cause has a name of its own.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for r := range figures.Refusal(figures.Refusals) {
+	for r := range stats.Refusal(stats.Refusals) {
 		seen[r.String()] = true
 	}
-	for c := range figures.Cause(figures.Causes) {
+	for c := range stats.Cause(stats.Causes) {
 		seen[c.String()] = true
 	}
-	require.Len(t, seen, figures.Refusals+figures.Causes)
-	require.Equal(t, "unknown", figures.Refusal(99).String())
-	require.Equal(t, "too_often", figures.RefusedTooOften.String())
+	require.Len(t, seen, stats.Refusals+stats.Causes)
+	require.Equal(t, "unknown", stats.Refusal(99).String())
+	require.Equal(t, "too_often", stats.RefusedTooOften.String())
 }

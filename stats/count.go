@@ -1,4 +1,4 @@
-package figures
+package stats
 
 // Count is one counter of an endpoint. It has the fields of transport.Count.
 type Count struct {

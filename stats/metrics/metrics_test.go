@@ -11,17 +11,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/figures"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/stats"
+	"github.com/foretick/foretick/stats/metrics"
 )
 
 // arena is a server with figures.
 type arena struct{}
 
-func (arena) Figures(dst *figures.Server) {
-	*dst = figures.Server{Server: stats.Server{Ticks: 7, InputsHindsight: 5}, Players: 3, Systems: []figures.System{{Name: "a \"b\"\n\\"}, {Name: "a \"b\"\n\\"}}}
+func (arena) Figures(dst *stats.Server) {
+	*dst = stats.Server{Counters: stats.Counters{Ticks: 7, InputsHindsight: 5}, Players: 3, Systems: []stats.System{{Name: "a \"b\"\n\\"}, {Name: "a \"b\"\n\\"}}}
 	dst.LossIn.Observe(0.03)
 	dst.LossOut.Observe(1)
 }
@@ -85,18 +84,18 @@ func TestCheck(t *testing.T) {
 // counting is a server with one counter that is not zero.
 type counting struct{ at int }
 
-func (c counting) Figures(dst *figures.Server) {
-	*dst = figures.Server{}
-	reflect.ValueOf(&dst.Server).Elem().Field(c.at).SetUint(77)
+func (c counting) Figures(dst *stats.Server) {
+	*dst = stats.Server{}
+	reflect.ValueOf(&dst.Counters).Elem().Field(c.at).SetUint(77)
 }
 
 // TestEveryCounterHasAMetric: the page has every counter of a server without code for it outside of
-// stats.Server.
+// stats.Counters.
 func TestEveryCounterHasAMetric(t *testing.T) {
-	of := reflect.TypeFor[stats.Server]()
+	of := reflect.TypeFor[stats.Counters]()
 	for i := range of.NumField() {
 		if of.Field(i).Name == "Refused" {
-			continue // figures.Server.Refused has it by reason
+			continue // stats.Server.Refused has it by reason
 		}
 		shown := 0
 		metrics.Each(metrics.Of("arena", counting{i}), metrics.Config{}, func(s *metrics.Sample) {

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/figures/metrics"
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/stats/metrics"
 )
 
 // Source supplies the figures. A *host.Host is one, and Of makes one of a single server.
