@@ -47,7 +47,7 @@ func showing(saw game.Sight) HitView {
 // would miss.
 func (s *HitView) past() lagcomp.Past {
 	if s.saw.Bare {
-		misuse.Panicf("foretick: Rewind is asked what was hit in a game without hitboxes: give what can be hit one in Protocol, with Hitbox, Hitbox2 or Hitboxes")
+		misuse.Panicf("foretick: Rewind is asked what was hit in a game without hitboxes: give what can be hit one in Protocol, with Hitbox or Hitboxes")
 	}
 	return s.saw.Seen.Past
 }

@@ -74,17 +74,8 @@ func Hitbox[A any](p *Protocol, a *ecs.Component[A], fn func(*A) lagcomp.Sphere)
 	p.hitbox([]ecs.Handle{a}, func(b *HitboxBuilder) { b.sphere(fn((*A)(b.at[0]))) })
 }
 
-// Hitbox2 is Hitbox for entities that have two components, for example a position and a
-// state that makes the entity invulnerable. With radius 0 the past of the entity cannot be
-// hit either, as in Hitbox.
-func Hitbox2[A, B any](p *Protocol, a *ecs.Component[A], b *ecs.Component[B], fn func(*A, *B) lagcomp.Sphere) {
-	if !p.able("Hitbox2", fn != nil) {
-		return
-	}
-	p.hitbox([]ecs.Handle{a, b}, func(body *HitboxBuilder) { body.sphere(fn((*A)(body.at[0]), (*B)(body.at[1]))) })
-}
-
-// Hitboxes gives every entity that has all of the components any number of hitboxes. fn reads the
+// Hitboxes gives every entity that has all of the components any number of hitboxes: several of a
+// body, or one that depends on more than a position, such as a state that makes invulnerable. fn reads the
 // components with [HitboxField] and adds hitboxes with [HitboxBuilder.Add]. An entity without hitboxes
 // cannot be hit. If it has none for a single tick, its earlier ticks cannot be hit any more, as if it
 // had died: see [Hitbox]. If several declarations fit an entity, it has the hitboxes of all, in the

@@ -141,7 +141,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 		}, "Interest is given a nil component"},
 		{"volume of a nil component", func(_ *handles, p *foretick.Protocol) { foretick.Hitbox(p, nilPlace, sphere) }, "Hitbox is given a nil component"},
 		{"volume of two, one nil", func(h *handles, p *foretick.Protocol) {
-			foretick.Hitbox2(p, &h.place, nilPlace, func(_, _ *place) lagcomp.Sphere { return lagcomp.Sphere{} })
+			foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}, &h.place, nilPlace)
 		}, "Hitbox is given a nil component"},
 		{"volumes of a nil handle", func(_ *handles, p *foretick.Protocol) { foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}, nil) }, "Hitbox is given a nil component"},
 		{"nil shape", func(_ *handles, p *foretick.Protocol) { p.Shapes(nil) }, "Shapes is given a nil shape"},
@@ -188,7 +188,6 @@ func TestMisuseOfProtocol(t *testing.T) {
 		{"confirmed event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnConfirmed(p, nil) }, "OnConfirmed of event hit has no function"},
 		{"cancelled event without a function", func(h *handles, p *foretick.Protocol) { h.shot.OnCancelled(p, nil) }, "OnCancelled of event hit has no function"},
 		{"volume without a function", func(h *handles, p *foretick.Protocol) { foretick.Hitbox(p, &h.place, nil) }, "Hitbox has no function"},
-		{"volume of two without a function", func(h *handles, p *foretick.Protocol) { foretick.Hitbox2(p, &h.place, &h.health, nil) }, "Hitbox2 has no function"},
 		{"volumes without a function", func(h *handles, p *foretick.Protocol) { foretick.Hitboxes(p, nil, &h.place) }, "Hitboxes needs a function"},
 		{"volumes of nothing", func(_ *handles, p *foretick.Protocol) { foretick.Hitboxes(p, func(*foretick.HitboxBuilder) {}) }, "and the components"},
 		{"lives without a function", func(h *handles, p *foretick.Protocol) { foretick.LifeID(p, &h.place, nil) }, "LifeID has no function"},

@@ -51,7 +51,6 @@ var unplayed = map[string]string{
 	"server.Config.Verify":     "runs in server.New, before there is a server",
 	"server.Config.Clock":      "is read by any goroutine and is given nothing of the match",
 	"server.Config.AllowTrace": "runs where server.Config.Observe does",
-	"Hitbox2":                  "runs where Hitbox does",
 	"Event.OnCancelled":        "runs where SpawnConfig.OnCancelled does",
 	"SpawnConfig.OnRestored":   "runs where SpawnConfig.OnCancelled does",
 }

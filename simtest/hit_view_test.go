@@ -34,7 +34,7 @@ func TestHitViewWithoutHitboxesIsToldAtOnce(t *testing.T) {
 				defer func() {
 					fault, ok := recover().(foretick.UsageError)
 					require.True(t, ok, name)
-					require.ErrorContains(t, fault, "with Hitbox, Hitbox2 or Hitboxes")
+					require.ErrorContains(t, fault, "with Hitbox or Hitboxes")
 					told++
 				}()
 				q(s)

@@ -107,12 +107,11 @@ func (g *fencers) protocol() *foretick.Protocol {
 		p.Prefab(&g.body, "fencer", &g.pos, &g.vitals, &g.cmd, &g.scored)
 	}
 	g.bodies = p.Query(ecs.With(&g.scored))
-	foretick.Hitbox2(p, &g.pos, &g.vitals, func(at *footing, v *vitals) lagcomp.Sphere {
-		if v.Down {
-			return lagcomp.Sphere{}
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		if at := foretick.HitboxField(b, &g.pos); !foretick.HitboxField(b, &g.vitals).Down {
+			b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, R: 0.5}))
 		}
-		return lagcomp.Sphere{X: at.X, R: 0.5}
-	})
+	}, &g.pos, &g.vitals)
 	p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) {
 		e := f.Spawn(&g.body, player)
 		g.pos.Get(f.World, e).X = float32(player) * 10

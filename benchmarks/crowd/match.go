@@ -80,12 +80,11 @@ func (g *game) protocol() *foretick.Protocol {
 		*g.pos.Get(f.World, e) = position{X: (float32(player)-row*32)*15 - 240, Y: row*15 - 240}
 		g.health.Get(f.World, e).Points = 100
 	})
-	foretick.Hitbox2(p, &g.pos, &g.status, func(at *position, s *status) lagcomp.Sphere {
-		if s.Dead {
-			return lagcomp.Sphere{}
+	foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+		if at := foretick.HitboxField(b, &g.pos); !foretick.HitboxField(b, &g.status).Dead {
+			b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}))
 		}
-		return lagcomp.Sphere{X: at.X, Y: at.Y, R: 0.5}
-	})
+	}, &g.pos, &g.status)
 	p.Shared("move", func(f *foretick.Frame, rows ecs.Rows) {
 		pos, vel, face, cmd := g.pos.Slice(rows), g.vel.Slice(rows), g.face.Slice(rows), g.cmd.Slice(rows)
 		for i := range pos {

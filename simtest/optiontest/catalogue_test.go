@@ -141,7 +141,7 @@ var catalogue = map[string]option{
 	"SpawnConfig.OnConfirmed": declared("Protocol.Spawns"), "SpawnConfig.OnCancelled": declared("Protocol.Spawns"),
 	"SpawnConfig.OnRestored": declared("Protocol.Spawns"),
 	"foretick.CheckCommand":  declared(), "foretick.Decay": declared(), "foretick.Default": declared(),
-	"foretick.Hitbox": declared(), "foretick.Hitbox2": declared(), "foretick.Hitboxes": declared(),
+	"foretick.Hitbox": declared(), "foretick.Hitboxes": declared(),
 	"foretick.Interest": declared(), "AreaConfig.Enter": declared("foretick.Interest"), "AreaConfig.Leave": declared("foretick.Interest"),
 	"AreaConfig.Cell": declared("foretick.Interest"), "foretick.Interpolate": declared(), "foretick.LifeID": declared(),
 	"foretick.OfPrefab": declared("Protocol.OnAppear"), "foretick.PredictRemote": declared("foretick.FullPrecision"),

@@ -219,9 +219,6 @@ func (g *game) hits(p *foretick.Protocol) {
 	if g.has("foretick.Hitbox") {
 		foretick.Hitbox(p, &g.place, ball)
 	}
-	if g.has("foretick.Hitbox2") {
-		foretick.Hitbox2(p, &g.place, &g.whole, func(v *place, _ *whole) lagcomp.Sphere { return ball(v) })
-	}
 	if g.has("foretick.Hitboxes") {
 		foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) { _ = foretick.HitboxField(b, &g.place) }, &g.place)
 	}

@@ -4,7 +4,7 @@
 // # Where it looks
 //
 // It starts at the functions given to [Protocol.Shared], [PredictRemote], [Hitbox],
-// [Hitbox2], [Hitboxes], [LifeID], [Interpolate], [Decay] and [Protocol.OnLevel] of package foretick:
+// [Hitboxes], [LifeID], [Interpolate], [Decay] and [Protocol.OnLevel] of package foretick:
 // literals, functions, method values, variables and struct fields that hold one, and what a
 // function returns. A function that passes its parameter on to one of these counts as one
 // of them. From there it follows every call whose target is known when the program is
@@ -49,7 +49,6 @@
 // [Protocol.Shared]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.Shared
 // [PredictRemote]: https://pkg.go.dev/github.com/foretick/foretick#PredictRemote
 // [Hitbox]: https://pkg.go.dev/github.com/foretick/foretick#Hitbox
-// [Hitbox2]: https://pkg.go.dev/github.com/foretick/foretick#Hitbox2
 // [Hitboxes]: https://pkg.go.dev/github.com/foretick/foretick#Hitboxes
 // [LifeID]: https://pkg.go.dev/github.com/foretick/foretick#LifeID
 // [Interpolate]: https://pkg.go.dev/github.com/foretick/foretick#Interpolate

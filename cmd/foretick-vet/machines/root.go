@@ -30,7 +30,6 @@ var registered = map[string]string{
 	"Request.Handle":   kindHandler,
 	"PredictRemote":    "guess of remote input",
 	"Hitbox":           "hitbox",
-	"Hitbox2":          "hitbox",
 	"Hitboxes":         "hitboxes",
 	"LifeID":           "life",
 	"Decay":            "decayed command",

@@ -254,7 +254,7 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	p.Prefab(&g.Bolts, "bolt", &g.Pos, &g.Face, &g.Bolt)
 	foretick.Default(p, &g.Avatar, &g.HP, Health{Points: 100})
 	foretick.Default(p, &g.Avatar, &g.Gun, Weapon{Ammo: Magazine})
-	foretick.Hitbox2(p, &g.Pos, &g.Status, body)
+	foretick.Hitboxes(p, g.body, &g.Pos, &g.Status)
 	g.Kill.OnClient(p, func(f *foretick.Frame, t foretick.Tick, k Kill) { g.got(f, t, "kill", k.ID) })
 	g.Beat.OnClient(p, func(f *foretick.Frame, t foretick.Tick, b Beat) { g.got(f, t, "beat", b.ID) })
 	g.Hurt.OnClient(p, g.learn)
@@ -268,12 +268,11 @@ func (g *Game) Protocol() (*foretick.Protocol, error) {
 	return p, p.Err()
 }
 
-// body returns the hitbox of a body: a disc while it is alive.
-func body(at *Position, s *Status) lagcomp.Sphere {
-	if s.Dead {
-		return lagcomp.Sphere{}
+// body gives an avatar its hitbox: a disc while it is alive.
+func (g *Game) body(b *foretick.HitboxBuilder) {
+	if at := foretick.HitboxField(b, &g.Pos); !foretick.HitboxField(b, &g.Status).Dead {
+		b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, R: BodyRadius}))
 	}
-	return lagcomp.Sphere{X: at.X, Y: at.Y, R: BodyRadius}
 }
 
 func (g *Game) got(f *foretick.Frame, t foretick.Tick, kind string, id uint32) {

@@ -105,9 +105,10 @@ func (g *Game) Protocol() *foretick.Protocol {
 	if g.Square {
 		g.boxes(p)
 	} else {
-		foretick.Hitbox2(p, &g.Place, &g.Rock, func(at *Place, _ *Rock) lagcomp.Sphere {
-			return lagcomp.Sphere{X: at.X, Y: at.Y, R: RockSize / 2}
-		})
+		foretick.Hitboxes(p, func(b *foretick.HitboxBuilder) {
+			at := foretick.HitboxField(b, &g.Place)
+			b.Add(lagcomp.SphereHitbox(lagcomp.Sphere{X: at.X, Y: at.Y, R: RockSize / 2}))
+		}, &g.Place, &g.Rock)
 	}
 	g.fired.OnPredicted(p, func(*foretick.Frame, foretick.By, Place) {
 		if g.Bang != nil {
