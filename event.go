@@ -114,26 +114,20 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *ServerFrame, by By, v T), ac
 	p.drainOf(e.id-1, row.Handler).addAccess(access)
 }
 
-// OnFinal adds a handler that the server calls for each e that can no longer be undone. Use
-// it for actions that are permanent, such as a write to a database. With
-// server.Config.LateInputs a tick of a player is final when no command is missing that may
-// still come, for it or for an earlier tick of that player. Until then a late command makes
-// the tick run again, and e is what the newest run raised. All other events are final at
-// once: those of server systems and handlers, and all without LateInputs. fn is called at
-// the end of the tick that made them final, after the handlers of [Event.OnServer].
+// OnFinal adds a handler that the server calls once an event is certain: no late input can undo its
+// tick. Use it for what is permanent, such as a write to a database. Without server.Config.LateInputs
+// every event is certain at once, and so is one of a server system or handler. With it, an event of a
+// player's tick is certain when no command of that player is missing up to there. The server calls fn at
+// the end of a tick, after the handlers of [Event.OnServer].
 //
-// It is the server's counterpart of [Event.OnConfirmed], and fn is called once for each event. With
-// server.Config.LateWorld a tick is final when no player's command is missing, and the tick that fn
-// runs in may run again. Then fn is called again with the same e, and f.Replay is true. The changes
-// that fn made to the world were undone before. So a handler that writes outside of the world, for
-// example to a database, must return if f.Replay is true, or it writes twice. Only e is final: all
-// other values that fn reads there may still change, so put those that it needs into T.
+// With server.Config.LateWorld an event is certain when no player's command is missing, and fn may run
+// again for the same event, with f.Replay true, after its changes to the world were undone: return then
+// if you write outside of the world.
 //
-// f is the tick being computed, and by.Tick the event's own. Events that fn raises are handled in the next tick. access
-// declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther].
-//
-// A new level and the end of a match make every event final. The server calls fn first, also
-// for events that handlers raise while it does, and takes no more late inputs for earlier ticks.
+// f is the tick being computed, and by.Tick the event's own. Only v is certain: other values that fn
+// reads may still change, so put what it needs into T. Events that fn raises are handled in the next
+// tick. access declares the reads and writes of fn, with [ecs.ReadOther] and [ecs.WriteOther]. A new
+// level and the end of a match make every event certain, also those that handlers raise then.
 func (e *Event[T]) OnFinal(p *Protocol, fn func(f *ServerFrame, by By, v T), access ...ecs.Access) {
 	row := eventOf(p, e, "OnFinal", fn != nil)
 	if row == nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// ServerFrame is the frame of what only a server runs: server systems, the handlers of joins, requests
-// and messages' senders, and functions of server.Server.Do. It has the calls that decide over the match.
-// Functions that take a [Frame] get f.Frame. It is valid only during the call.
+// ServerFrame is the frame of code that only a server runs: server systems, hooks such as
+// [Protocol.OnJoin], handlers of requests and of [Event.OnServer], and functions passed to
+// server.Server.Do. It has the calls that decide who is in the match, what exists, and who sees what.
+// Functions for both ends take a [Frame]: pass f.Frame. Both are valid only during the call.
 type ServerFrame struct {
 	*Frame
 }

@@ -28,11 +28,19 @@ type crossers struct {
 	last, asConfirmed map[foretick.PlayerID][]crossing // crossings by OnFinal on the server, and by OnConfirmed on a client
 	early             int                              // crossings handled before their tick was final
 	behind            int                              // ticks at whose end the server still waited for a command
+	heard, misnamed   int                              // calls of handlers, and those with another By than Raise had
 }
 
 type crossing struct {
 	Tick foretick.Tick
 	Line int32
+}
+
+// hear checks who raised a crossing and when, in any handler on either end.
+func (g *crossers) hear(f *foretick.Frame, by foretick.By, v crossing) {
+	if g.heard++; by.Tick != v.Tick || by.Player == ecs.Nobody || f.World.Owner(by.Entity) != by.Player || !g.cmd.Has(f.World, by.Entity) {
+		g.misnamed++
+	}
 }
 
 func (g *crossers) protocol() *foretick.Protocol {
@@ -52,13 +60,17 @@ func (g *crossers) protocol() *foretick.Protocol {
 			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.pos))
-	g.crossed.OnServer(p, func(f *foretick.ServerFrame, _ foretick.By, v crossing) {
+	g.crossed.OnPredicted(p, g.hear)
+	g.crossed.OnCancelled(p, g.hear)
+	g.crossed.OnServer(p, func(f *foretick.ServerFrame, by foretick.By, v crossing) {
+		g.hear(f.Frame, by, v)
 		if !f.Replay || g.own {
 			g.first = append(g.first, v)
 		}
 		g.counted.Raise(f.Frame, 0, crossing{f.Tick, v.Line})
 	})
 	g.crossed.OnFinal(p, func(f *foretick.ServerFrame, by foretick.By, v crossing) {
+		g.hear(f.Frame, by, v)
 		if !f.Replay { // a replay of the whole tick calls the handler again
 			g.last[by.Player] = append(g.last[by.Player], v)
 		}
@@ -73,6 +85,7 @@ func (g *crossers) protocol() *foretick.Protocol {
 		g.counts = append(g.counts, v)
 	})
 	g.crossed.OnConfirmed(p, func(f *foretick.Frame, by foretick.By, v crossing) {
+		g.hear(f, by, v)
 		if f.Final() < v.Tick {
 			g.early++
 		}
@@ -113,6 +126,8 @@ func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
 			final, confirmed := before(g.last[player], end), before(games[n].asConfirmed[player], end)
 			extras += differing(final, confirmed)
 			require.Zero(t, games[n].early, "what is confirmed is final")
+			require.Greater(t, games[n].heard, 100)
+			require.Zero(t, games[n].misnamed, "By has the entity, its player and the tick on clients")
 			events += len(g.last[player])
 		}
 		var last []crossing
@@ -122,6 +137,8 @@ func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
 		rewritten := differing(g.first, last)
 		t.Logf("%s: %d events, %d of them other than in the first run, %d that differ from those that clients confirmed; %d inputs run late; a command was missing at the end of %d ticks", mode.name, events, rewritten, extras, again, g.behind)
 		require.Greater(t, events, 300)
+		require.Greater(t, g.heard, 300)
+		require.Zero(t, g.misnamed, "By has the entity, its player and the tick on the server, also where a handler runs later")
 		if mode.world { // the handlers ran again with their ticks
 			require.Greater(t, rewritten, 0)
 			require.Zero(t, differing(g.counts, last), "what they raised in the last run")
