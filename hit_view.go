@@ -13,10 +13,8 @@ import (
 type Hit struct {
 	// Entity is the entity that was hit, as a handle of the frame's world.
 	Entity ecs.Entity
-	// Held is set on a client only. It says that the target was drawn from older or later
-	// values, perhaps beyond its newest one, because a snapshot for the rendered frame had
-	// no room for it. The server judges the shot between the values that this client had,
-	// but may use one value more or less.
+	// Held is true on a client that drew the target without a value of this frame's snapshots, because
+	// they had no room for it. The server may then judge the shot a snapshot earlier or later.
 	Held bool
 	lagcomp.Hit
 }
@@ -263,17 +261,17 @@ func (f *Frame) Present() HitView {
 	return showing(f.in().Viewer.Present())
 }
 
-// RewindBehind returns the world some ticks before the present. It is for a projectile that
+// RewindBehind returns the world of an age in ticks before the present. It is for a projectile that
 // was caught up, or that keeps its shooter's delay for its whole flight: see
 // [HitView.CatchUp] and [HitView.Behind]. Moments that the player's screen has shown are
 // interpolated as its screen was, so that RewindBehind and Rewind agree on the same moment.
 // Later ones are interpolated between the server's ticks. The server's MaxRewind limits it
-// like any shot. Ticks below 1, and NaN, mean the newest complete tick.
+// like any shot. An age below 1, or NaN, means the newest complete tick.
 //
 // Entities that are drawn ahead are at the place where the player sees them in this tick,
-// whatever ticks is. On a client it is the same as Rewind. Each further moment between two
+// at any age. On a client it is the same as Rewind. Each further moment between two
 // ticks takes the time of a first Rewind.
-func (f *Frame) RewindBehind(by PlayerID, ticks float32) HitView {
+func (f *Frame) RewindBehind(by PlayerID, age float32) HitView {
 	f.run.Shared.RefuseView()
-	return showing(f.in().Viewer.RewindBehind(by, ticks))
+	return showing(f.in().Viewer.RewindBehind(by, age))
 }
