@@ -122,7 +122,7 @@ var catalogue = map[string]option{
 	"client.Config.Random":          ofClient(func(*client.Config) {}), // each client has its own
 
 	"Protocol.Component": {always: true}, "Protocol.Command": {always: true}, "Protocol.Prefab": {always: true},
-	"Protocol.Shared": {always: true}, "Protocol.Server": {always: true}, "Protocol.OnJoin": {always: true},
+	"Protocol.Shared": {always: true}, "Protocol.Server": {always: true}, "Protocol.Query": {always: true}, "Protocol.OnJoin": {always: true},
 
 	"ecs.Read": {always: true}, "ecs.Write": {always: true}, "foretick.Predicted": {always: true},
 	"tag owner": {always: true}, "tag min": {always: true}, "tag max": {always: true}, "tag step": {always: true},
