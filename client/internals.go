@@ -20,25 +20,25 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-func init() { probe.OfClient = func(c any) probe.Client { return internals{c.(*Client)} } }
+func init() { probe.OfClient = func(c any) probe.Client { return (*internals)(c.(*Client)) } }
 
 // internals is a Client with the methods for simtest and inspect.
-type internals struct{ c *Client }
+type internals Client
 
-func (in internals) Hash() uint64 { return in.c.world.Hash(in.c.p.Order) }
+func (in *internals) Hash() uint64 { return in.world.Hash(in.p.Order) }
 
-func (in internals) SetArchitecture(name string) { in.c.architecture = name }
+func (in *internals) SetArchitecture(name string) { in.architecture = name }
 
-func (in internals) OnMessage(fn func(probe.MessageReceived)) {
-	in.c.hooks.message = append(in.c.hooks.message, fn)
+func (in *internals) OnMessage(fn func(probe.MessageReceived)) {
+	in.hooks.message = append(in.hooks.message, fn)
 }
 
-func (in internals) OnRequest(fn func(probe.RequestSent)) {
-	in.c.hooks.request = append(in.c.hooks.request, fn)
+func (in *internals) OnRequest(fn func(probe.RequestSent)) {
+	in.hooks.request = append(in.hooks.request, fn)
 }
 
-func (in internals) ScreenHash() probe.ScreenHash {
-	c := in.c
+func (in *internals) ScreenHash() probe.ScreenHash {
+	c := (*Client)(in)
 	t, ok := c.ghosts.receiver.Newest()
 	if !ok || c.view.State < Syncing || c.view.State == Resuming || c.view.State == Closed {
 		return probe.ScreenHash{}
@@ -48,29 +48,29 @@ func (in internals) ScreenHash() probe.ScreenHash {
 	return out
 }
 
-func (in internals) Newest() foretick.Tick {
-	t, _ := in.c.ghosts.receiver.Newest()
+func (in *internals) Newest() foretick.Tick {
+	t, _ := in.ghosts.receiver.Newest()
 	return t
 }
 
-func (in internals) Count() int {
+func (in *internals) Count() int {
 	n := 0
-	for _, g := range in.c.ghosts.receiver.Ghosts() {
+	for _, g := range in.ghosts.receiver.Ghosts() {
 		if g.Data != 0 {
 			n++
 		}
 	}
-	in.c.timeline.spawning.waiting.Open(func(_ foretick.Tick, s spawned) bool {
-		if in.c.world.Alive(s.e) {
+	in.timeline.spawning.waiting.Open(func(_ foretick.Tick, s spawned) bool {
+		if in.world.Alive(s.e) {
 			n++
 		}
 		return true
 	})
-	return n + in.c.timeline.clientOnly.localEntityCount()
+	return n + in.timeline.clientOnly.localEntityCount()
 }
 
-func (in internals) Entity(w schema.WireID) probe.ClientEntity {
-	g := in.c.ghosts.ghost(w)
+func (in *internals) Entity(w schema.WireID) probe.ClientEntity {
+	g := in.ghosts.ghost(w)
 	if w == 0 || g == nil {
 		return probe.ClientEntity{}
 	}
@@ -79,7 +79,7 @@ func (in internals) Entity(w schema.WireID) probe.ClientEntity {
 		if _, ok := g.At(told); ok {
 			break
 		}
-		if k > in.c.cfg.History { // nothing older is remembered
+		if k > in.cfg.History { // nothing older is remembered
 			told = 0
 			break
 		}
@@ -88,22 +88,22 @@ func (in internals) Entity(w schema.WireID) probe.ClientEntity {
 		told = v.Tick // it was sent in pieces, and the snapshot of its tick did not arrive
 	}
 	return probe.ClientEntity{
-		Told: told, Known: true, Alien: in.c.ghosts.alien(g), Own: g.Mine,
-		Alive: g.Data != 0 && in.c.world.Alive(ecs.Entity(g.Data)),
+		Told: told, Known: true, Alien: in.ghosts.alien(g), Own: g.Mine,
+		Alive: g.Data != 0 && in.world.Alive(ecs.Entity(g.Data)),
 	}
 }
 
-func (in internals) Wire(local ecs.Entity) schema.WireID {
-	if id := in.c.p.Identity.Find(in.c.world, local); id != nil {
+func (in *internals) Wire(local ecs.Entity) schema.WireID {
+	if id := in.p.Identity.Find(in.world, local); id != nil {
 		return schema.WireID(id.Net)
 	}
 	return 0
 }
 
-func (in internals) Components() int { return len(in.c.p.Components) }
+func (in *internals) Components() int { return len(in.p.Components) }
 
-func (in internals) Compare(w schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(probe.Field)) (name string, known, both bool) {
-	c, own := in.c, &in.c.p.Components[comp]
+func (in *internals) Compare(w schema.WireID, comp int, theirs []int32, a schema.Audience, visit func(probe.Field)) (name string, known, both bool) {
+	c, own := (*Client)(in), &in.p.Components[comp]
 	g := c.ghosts.ghost(w)
 	if own.Unknown || g == nil {
 		return own.Name, false, false
@@ -129,20 +129,20 @@ func (in internals) Compare(w schema.WireID, comp int, theirs []int32, a schema.
 	return own.Name, true, true
 }
 
-func (in internals) SampleWhile(wanted func() bool) {
-	if s := in.c.cfg.Sample; s != nil {
-		in.c.cfg.Sample = interrupted{s, wanted}
+func (in *internals) SampleWhile(wanted func() bool) {
+	if s := in.cfg.Sample; s != nil {
+		in.cfg.Sample = interrupted{s, wanted}
 	}
 }
 
-func (in internals) OnSample(fn func(shown foretick.Tick, command unsafe.Pointer)) {
-	if s := in.c.cfg.Sample; s != nil {
-		in.c.cfg.Sample = overheard{s, fn}
+func (in *internals) OnSample(fn func(shown foretick.Tick, command unsafe.Pointer)) {
+	if s := in.cfg.Sample; s != nil {
+		in.cfg.Sample = overheard{s, fn}
 	}
 }
 
-func (in internals) SyncTest(ticks int, found func(probe.Desync)) error {
-	c := in.c
+func (in *internals) SyncTest(ticks int, found func(probe.Desync)) error {
+	c := (*Client)(in)
 	switch {
 	case c.begun:
 		return errors.New("foretick: a sync test begins before the client's first Step")
@@ -303,13 +303,13 @@ func (b *receivedBytes) sums(dst []float64) []float64 {
 	return dst
 }
 
-func (in internals) CountBytes(on bool) {
-	c := in.c
+func (in *internals) CountBytes(on bool) {
+	c := (*Client)(in)
 	c.ghosts.bytes.startCounting(on, c.build.Registry, c.ghosts.receiver)
 }
 
-func (in internals) Counted(dst [][2]string) [][2]string {
-	return game.CountedLines(in.c.build.Registry, dst)
+func (in *internals) Counted(dst [][2]string) [][2]string {
+	return game.CountedLines(in.build.Registry, dst)
 }
 
-func (in internals) CountedBytes(dst []float64) []float64 { return in.c.ghosts.bytes.sums(dst) }
+func (in *internals) CountedBytes(dst []float64) []float64 { return in.ghosts.bytes.sums(dst) }

@@ -47,7 +47,7 @@ type preview struct {
 
 // CheckPreview is for package preview, and clients do not call it. It refuses a wrong configuration,
 // and fills in the defaults.
-func (internals) CheckPreview(cfg *Config) error {
+func (*internals) CheckPreview(cfg *Config) error {
 	if err := cfg.checkConfig(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (internals) CheckPreview(cfg *Config) error {
 
 // NewPreview is for package preview, and clients do not call it. It makes the player of a preview from
 // a checked configuration.
-func (internals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
+func (*internals) NewPreview(cfg Config, m seat.Match) foretick.Requester {
 	return newPreview(cfg, m)
 }
 

@@ -330,33 +330,33 @@ func (c *Client) finishStep(tap *probe.Tap) {
 	tap.Call(probe.Tapped{Tick: c.view.Tick, Took: took})
 }
 
-func (in internals) Tap() *probe.Tap        { return in.c.inspected.tap.Load() }
-func (in internals) SetTap(tap *probe.Tap)  { in.c.inspected.tap.Store(tap) }
-func (in internals) Layout() *layout.Layout { return &in.c.build.Layout }
+func (in *internals) Tap() *probe.Tap        { return in.inspected.tap.Load() }
+func (in *internals) SetTap(tap *probe.Tap)  { in.inspected.tap.Store(tap) }
+func (in *internals) Layout() *layout.Layout { return &in.build.Layout }
 
-func (in internals) Label(component, field string) schema.Label {
-	return in.c.build.Labels.Of(component, field)
+func (in *internals) Label(component, field string) schema.Label {
+	return in.build.Labels.Of(component, field)
 }
 
-func (in internals) Graph() (text, dot string) { return in.c.cfg.Protocol.Graph() }
+func (in *internals) Graph() (text, dot string) { return in.cfg.Protocol.Graph() }
 
-func (in internals) Systems() []ecs.SystemInfo {
-	return in.c.build.Schedule.Systems()
+func (in *internals) Systems() []ecs.SystemInfo {
+	return in.build.Schedule.Systems()
 }
 
-func (in internals) Audiences() []string { return in.c.build.Audiences }
+func (in *internals) Audiences() []string { return in.build.Audiences }
 
-func (in internals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
-	id := in.c.p.Identity.Find(in.c.world, e)
-	if k := in.c.ownPrefab(id); k != nil && k.ECS != nil {
+func (in *internals) Named(e ecs.Entity) (net uint32, prefab string, ok bool) {
+	id := in.p.Identity.Find(in.world, e)
+	if k := in.ownPrefab(id); k != nil && k.ECS != nil {
 		return id.Net, k.ECS.Name(), true
 	}
 	return 0, "", false
 }
 
 // Explained puts fn before the game's own OnMisprediction.
-func (in internals) Explained(fn func(prediction.Misprediction)) {
-	c := in.c
+func (in *internals) Explained(fn func(prediction.Misprediction)) {
+	c := (*Client)(in)
 	if c.hooks.explained {
 		c.cfg.OnMisprediction, c.hooks.explained, c.hooks.explain = c.hooks.explain, false, nil
 	}

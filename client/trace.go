@@ -54,7 +54,7 @@ type traceMember struct {
 const traceTries = 12
 
 // Trace returns the port of the client's trace. Any goroutine may call it.
-func (in internals) Trace() *trace.Port { return in.c.tracePort() }
+func (in *internals) Trace() *trace.Port { return (*Client)(in).tracePort() }
 
 func (c *Client) tracePort() *trace.Port {
 	t := c.tracer
