@@ -97,7 +97,7 @@ const stageFinal = "foretick.final"
 type By struct {
 	// Entity is the entity that [Event.Raise] was given. It may be gone when a handler runs.
 	Entity ecs.Entity
-	// Player is the entity's owner when it raised the event.
+	// Player is the entity's owner when it raised the event. It is [ecs.Nobody] if nobody owned it.
 	Player PlayerID
 	// Tick is the event's own tick. It is before Frame.Tick where a handler runs later.
 	Tick Tick

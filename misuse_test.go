@@ -1,6 +1,7 @@
 package foretick_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -311,6 +312,7 @@ func TestMisuseOfProtocol(t *testing.T) {
 			h.shot.OnPredicted(p, func(*foretick.Frame, foretick.By, hit) {})
 		}, "another Protocol"},
 		{"component that is no struct", func(_ *handles, p *foretick.Protocol) { p.Component(&ecs.Component[int32]{}) }, "wrap the value in a struct"},
+		{"empty option of a component", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, foretick.ComponentOption{}) }, "component purse has an empty option"},
 		{"exact component that is not predicted", func(h *handles, p *foretick.Protocol) { p.Component(&h.purse, foretick.FullPrecision()) }, "add Predicted"},
 		{"system that runs before nobody", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Before("none")) }, "not in the stage"},
 		{"system of no stage", func(_ *handles, p *foretick.Protocol) { p.Server("ai", nothing, ecs.Stage("none")) }, "name it in Stages"},
@@ -498,6 +500,7 @@ func TestMisuseOfConfigs(t *testing.T) {
 		}), "request hit has no function on the server"},
 		{"too many clients", srv(func(c *server.Config) { c.MaxClients = 1 << 20 }), "use 1 to 4096"},
 		{"snapshots faster than ticks", srv(func(c *server.Config) { c.SnapshotRate = 60 }), "must divide the tick rate"},
+		{"recorder of another maker", srv(func(c *server.Config) { c.Recorder = new(bytes.Buffer) }), "server.Config.Recorder is a *bytes.Buffer\ngive what flight.New returns"},
 		{"negative snapshots", srv(func(c *server.Config) { c.SnapshotRate = -30 }), "must divide the tick rate"},
 		{"server's absurd rate", srv(func(c *server.Config) { c.SendRate = 1<<31 - 1 }), "SendRate\nuse up to 2³⁰"},
 		{"server's timeout of nothing", srv(func(c *server.Config) { c.Timeout = 1 }), "Timeout is 1ns: use 100ms to 24h"},

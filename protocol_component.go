@@ -16,8 +16,8 @@ import (
 	"github.com/foretick/foretick/snapshot"
 )
 
-// ComponentOption is an option of [Protocol.Component] and [Protocol.Singleton]. Its zero value
-// does nothing.
+// ComponentOption is an option of [Protocol.Component] and [Protocol.Singleton]. [Predicted] and its like
+// make one; the zero value is a fault.
 type ComponentOption struct{ apply func(*layout.Component) }
 
 // Predicted marks a component that shared systems may write. The owner's client computes it
@@ -45,9 +45,11 @@ func (p *Protocol) Component(h ecs.Handle, opts ...ComponentOption) {
 	}
 	c := layout.Component{Name: game.TypeName(h.Type()), Size: h.Type().Size(), Singleton: -1}
 	for _, o := range opts {
-		if o.apply != nil {
-			o.apply(&c)
+		if o.apply == nil {
+			p.faultf("component %s has an empty option: leave it out", c.Name)
+			continue
 		}
+		o.apply(&c)
 	}
 	if c.FullPrecision && !c.Predicted {
 		p.faultf("component %s is FullPrecision and not Predicted: nothing simulates it on clients; drop FullPrecision, or add Predicted", c.Name)

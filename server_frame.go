@@ -10,7 +10,7 @@ import (
 
 // ServerFrame is the frame of code that only a server runs: server systems, hooks such as
 // [Protocol.OnJoin], handlers of requests and of [Event.OnServer], and functions passed to
-// server.Server.Do. It has the calls that decide who is in the match, what exists, and who sees what.
+// server.Server.Do. It has the calls that change the match: its players, its entities, and what each player sees.
 // Functions for both ends take a [Frame]: pass f.Frame. Both are valid only during the call.
 type ServerFrame struct {
 	*Frame

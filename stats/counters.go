@@ -2,8 +2,9 @@ package stats
 
 import "github.com/foretick/foretick/internal/counts"
 
-// Counters has what a server did since it began: server.Server.Stats returns them alone, and [Server] has them too. Each field is a counter. Logs, sums of several
-// servers, the inspector's page and Prometheus include them all.
+// Counters has what a server did since it began: server.Server.Stats returns them alone, and [Server] has
+// them too. Each field is a counter. Logs, sums of several servers, the inspector's page and Prometheus
+// include them all.
 type Counters struct {
 	Ticks     uint64 // ticks computed
 	Slips     uint64 // times the server skipped time after a stall: one Step computes at most 4 ticks
