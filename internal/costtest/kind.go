@@ -64,6 +64,7 @@ func Figures(testing.TB) {}
 
 func declare(t testing.TB, kind string) {
 	t.Helper()
+	t.Attr("cost", kind) // what .ci/run runs once more, alone, if it fails beside others
 	without := os.Getenv(WithoutVariable)
 	if without == "" {
 		return

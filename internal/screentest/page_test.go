@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 // browse opens a browser. Where there is none it stops the test, loudly.
 func browse(t *testing.T, display string, flags ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
+	t.Attr("cost", "sockets") // a page waits for the clock
 	dir, err := os.MkdirTemp("", "browser")
 	require.NoError(t, err)
 	ctx, stop, err := Browser(dir, display, flags...)
