@@ -36,11 +36,11 @@ func TestStatsWhileRunning(t *testing.T) {
 	played := make(chan bool, 3)
 	for range 3 {
 		running.Go(func() {
-			var player []foretick.PlayerID
+			var player []server.Player
 			for ctx.Err() == nil {
 				player = srv.Players(player[:0])
 				st, own := srv.Stats(), cli.Stats()
-				one, ok := srv.Player(1)
+				one, ok := srv.PlayerStats(srv.Player(1))
 				if len(player) == 1 && ok && one.PacketsIn > 5 && st.Ticks > 5 && st.Joined == 1 && own.Snapshots > 5 && own.Connections == 1 {
 					played <- true
 					return
@@ -57,7 +57,7 @@ func TestStatsWhileRunning(t *testing.T) {
 	running.Wait()
 	require.Equal(t, uint64(1), srv.Stats().Left)
 	require.Empty(t, srv.Players(nil))
-	_, ok := srv.Player(1)
+	_, ok := srv.PlayerStats(srv.Player(1))
 	require.False(t, ok)
 }
 

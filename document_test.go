@@ -110,7 +110,7 @@ func TestLabelsAreShown(t *testing.T) {
 	var log strings.Builder
 	srv, err := m.Serve(server.Config{
 		Protocol: truth.p, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		Observe: func(server.Observer) (server.Grant, error) { return server.Grant{Everything: true}, nil },
+		Observe: func(server.Observer) (server.Grant, error) { return server.Everything(), nil },
 	})
 	require.NoError(t, err)
 	var why []string

@@ -169,7 +169,7 @@ var limits = map[string]func(n int) error{
 	"client.Config.History":              joins(func(c *client.Config, n int) { c.History = n }),
 	"client.Config.SnapshotRate":         joins(func(c *client.Config, n int) { c.SnapshotRate = n }),
 	"client.Config.LateShare":            joins(func(c *client.Config, n int) { c.LateShare = float64(n) / 100 }),
-	"client.Config.ObserveData":          joins(func(c *client.Config, n int) { c.ObserveData = make([]byte, n) }),
+	"client.Observe.Data":                joins(func(c *client.Config, n int) { c.Observe = &client.Observe{Data: make([]byte, n)} }),
 }
 
 type (

@@ -79,9 +79,9 @@ func TestLightBotPlays(t *testing.T) {
 	}
 	run(5 * time.Second)
 	require.True(t, bot.Playing())
-	before, _ := srv.Player(1)
+	before, _ := srv.PlayerStats(srv.Player(1))
 	run(20 * time.Second)
-	after, _ := srv.Player(1)
+	after, _ := srv.PlayerStats(srv.Player(1))
 	taken, missing := after.InputsTaken-before.InputsTaken, after.InputsMissing-before.InputsMissing
 	require.InDelta(t, 600, float64(taken+missing), 5)
 	require.Less(t, missing, uint64(18), "3 % of the ticks had no input in time")

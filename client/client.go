@@ -321,7 +321,7 @@ var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNo
 // finite, and for a client that plays: the server sets where a player looks from (see
 // [foretick.ServerFrame.SetEye]).
 func (c *Client) SetEye(x, y, z float32) {
-	if c.cfg.Observe && x-x == 0 && y-y == 0 && z-z == 0 { // if x is not finite, x-x is NaN
+	if c.cfg.Observe != nil && x-x == 0 && y-y == 0 && z-z == 0 { // if x is not finite, x-x is NaN
 		c.link.looks, c.link.eye = true, netcode.Eye{Has: true, X: x, Y: y, Z: z}
 	}
 }
@@ -329,7 +329,7 @@ func (c *Client) SetEye(x, y, z float32) {
 // Follow makes an observer look from where a player looks, as it moves. 0 means nobody. It
 // does nothing for a client that plays.
 func (c *Client) Follow(player foretick.PlayerID) {
-	if c.cfg.Observe {
+	if c.cfg.Observe != nil {
 		c.link.looks, c.link.eye = true, netcode.Eye{Player: uint16(player)}
 	}
 }

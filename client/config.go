@@ -57,12 +57,9 @@ type Config struct {
 	SnapshotRate int
 	// Observe makes the client an observer: it receives what server.Config.Observe grants,
 	// draws everything at the render time, and plays nothing. It samples no input, sends no
-	// commands and no requests, and predicts nothing. [Client.SetEye] and [Client.Follow]
-	// say where it looks from. With Redial it observes again after a lost connection.
-	Observe bool
-	// ObserveData is passed to server.Config.Observe as server.Observer.Data, if Observe is set.
-	// More than 256 bytes are an error.
-	ObserveData []byte
+	// commands and no requests, and predicts nothing. With Redial it observes again after a lost
+	// connection. nil makes the client a player.
+	Observe *Observe
 	// Sample reads the player's input, once a rendered frame. nil sends zero commands.
 	Sample Sampler
 	// NoPrediction draws the local player in the past, interpolated like all others. It
@@ -256,15 +253,30 @@ func (c *Config) checkSample() error {
 	return nil
 }
 
+// Observe is what a client asks for that observes a match: see [Config].Observe. The zero value says
+// nothing about itself and looks from nowhere, see [Client.SetEye].
+type Observe struct {
+	// Data is passed to server.Config.Observe as server.Observer.Data. More than 256 bytes are an
+	// error.
+	Data []byte
+	// Follow is the player that the observer looks from at first. [Client.Follow] and
+	// [Client.SetEye] change it. 0 means nobody.
+	Follow foretick.PlayerID
+}
+
 // checkObserve returns an error for what an observer must not set.
 func (c *Config) checkObserve() error {
-	c.NoPrediction = c.NoPrediction || c.Observe
+	if c.Observe == nil {
+		return nil
+	}
+	asked := *c.Observe
+	c.NoPrediction, c.Observe = true, &asked
 	switch {
-	case len(c.ObserveData) > netcode.MaxHelloData:
-		return fmt.Errorf("foretick: client.Config.ObserveData has %d bytes: use up to %d", len(c.ObserveData), netcode.MaxHelloData)
-	case c.Observe && c.Sample != nil:
+	case len(asked.Data) > netcode.MaxHelloData:
+		return fmt.Errorf("foretick: client.Config.Observe has %d bytes of Data: use up to %d", len(asked.Data), netcode.MaxHelloData)
+	case c.Sample != nil:
 		return errors.New("foretick: client.Config.Sample is set, but an observer gives no input: leave it out, or do not set Observe")
-	case c.Observe && c.ResumeToken != nil:
+	case c.ResumeToken != nil:
 		return errors.New("foretick: client.Config.ResumeToken is set, but an observer takes no player's place: leave it out, or do not set Observe")
 	}
 	return nil

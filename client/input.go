@@ -116,7 +116,7 @@ func (ip *input) clearInput() {
 
 // newCommands makes the sender of commands for the server's settings.
 func (ip *input) newCommands() {
-	if ip.p.Command != nil && !ip.cfg.Observe {
+	if ip.p.Command != nil && ip.cfg.Observe == nil {
 		ip.commands = netcode.NewCommandSender(ip.p.Command.Schema.PackedSize(), netcode.CommandConfig{Fields: ip.p.Command.Schema.PackedFields(), Late: ip.lateReach()})
 	}
 }
@@ -126,7 +126,7 @@ func (ip *input) newCommands() {
 // lost, and sums add up. The newest press is kept with what its frame showed, and with the sums up to
 // that frame.
 func (ip *input) readInput(looking screenFrame) {
-	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe {
+	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe != nil {
 		return
 	}
 	schema, size := ip.p.Command.Schema, ip.p.Command.Size
@@ -157,7 +157,7 @@ func (ip *input) commandUpTo(t foretick.Tick, looking screenFrame) (n int) {
 // that both ends run the same value. more is true if the same frame makes further commands.
 func (ip *input) command(t foretick.Tick, looking screenFrame, more bool) {
 	cmd := ip.p.Command
-	if cmd == nil || ip.cfg.Observe {
+	if cmd == nil || ip.cfg.Observe != nil {
 		return
 	}
 	from, looked := ip.commanded(cmd, looking)

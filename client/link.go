@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
@@ -69,6 +70,9 @@ func newLink(b *base) link {
 	l := link{base: b, endpoint: b.cfg.Transport}
 	l.builds.speaks, l.wish.wanted = b.p.Hash, b.cfg.ReceiveRate > 0
 	l.restore(b.cfg.ResumeToken)
+	if o := b.cfg.Observe; o != nil && o.Follow != ecs.Nobody {
+		l.looks, l.eye = true, netcode.Eye{Player: uint16(o.Follow)}
+	}
 	return l
 }
 
@@ -156,7 +160,7 @@ func (l *link) sendPackets(ticks int, ip *input) {
 	if greet {
 		interval = helloInterval
 	}
-	if l.cfg.Observe { // an observer sends little else than acknowledgements
+	if l.cfg.Observe != nil { // an observer sends little else than acknowledgements
 		interval, ticks = max(interval, l.snapshotInterval), 0
 	}
 	if ticks == 0 && l.now-l.lastSend < interval || l.conn.Paused(l.now) {
@@ -171,8 +175,8 @@ func (l *link) sendPackets(ticks int, ip *input) {
 	asks := l.view.State >= Syncing && !greet && l.askConfigure(pk)
 	if greet && l.rejected == nil && !l.builds.asks {
 		hello := netcode.Hello{Version: game.HelloVersion, Protocol: l.builds.speaks, Resume: l.place.token, SnapshotRate: uint8(l.cfg.SnapshotRate), Architecture: l.architecture}
-		if l.cfg.Observe {
-			hello.Role, hello.Data = netcode.RoleObserve, l.cfg.ObserveData
+		if l.cfg.Observe != nil {
+			hello.Role, hello.Data = netcode.RoleObserve, l.cfg.Observe.Data
 		} else if l.stats.Connections > 0 { // otherwise another process of the player received them
 			hello.Taken = l.place.taken[:standard.GameChannels+len(l.p.Channels)]
 		}
@@ -247,7 +251,7 @@ func (l *link) request(r *layout.Request, v unsafe.Pointer) error {
 	switch {
 	case q == nil || l.view.State < Syncing || l.view.State == Closed:
 		return foretick.ErrNotPlaying
-	case l.cfg.Observe:
+	case l.cfg.Observe != nil:
 		return errObserves
 	case r.Kind < 0:
 		return foretick.ErrUnknownRequest

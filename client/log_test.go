@@ -48,7 +48,7 @@ func TestClientLogs(t *testing.T) {
 	run(5 * time.Second)
 	player := srv.Players(nil)
 	require.Len(t, player, 1, "%s\n%s", &ours, &theirs)
-	require.NoError(t, srv.Do("kick", func(f *foretick.ServerFrame) { f.Kick(player[0], transport.Kicked, "enough") }))
+	require.NoError(t, srv.Do("kick", func(f *foretick.ServerFrame) { f.Kick(player[0].ID, transport.Kicked, "enough") }))
 	run(time.Second)
 
 	lines := func(b *bytes.Buffer, keys ...string) (msgs []string) {

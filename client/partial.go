@@ -130,7 +130,7 @@ func (c *Config) checkPartialTicks() error {
 		return nil
 	}
 	switch p := compiledOf(c.Protocol); {
-	case c.Observe:
+	case c.Observe != nil:
 		return errors.New("foretick: client.Config.PartialTicks is set, but an observer predicts nothing: leave it out, or do not set Observe")
 	case c.NoPrediction:
 		return errors.New("foretick: client.Config.PartialTicks is set with NoPrediction, and only predicted ticks have parts: leave one out")

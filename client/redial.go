@@ -46,7 +46,7 @@ func (l *link) comesBack(code transport.Code) bool {
 
 // lose ends the connection. Unless one end wanted that, the client then tries another.
 func (l *link) lose(why *transport.DisconnectError) {
-	if !l.comesBack(why.Code) || l.cfg.Redial == nil || l.place.token == [16]byte{} && !l.cfg.Observe || l.stats.Connections == 0 {
+	if !l.comesBack(why.Code) || l.cfg.Redial == nil || l.place.token == [16]byte{} && l.cfg.Observe == nil || l.stats.Connections == 0 {
 		l.endConnection(why)
 		return
 	}

@@ -113,7 +113,7 @@ func (c *Client) reportMessage(b []byte) error {
 	if len(b) != 1 || b[0] != cause.AskReports || !r.asks.TakeOne(c.now, game.TraceAskRate, game.TraceAskBurst) {
 		return cause.ErrReport
 	}
-	if !c.cfg.Observe {
+	if c.cfg.Observe == nil {
 		r.until = c.now + game.TraceLapse
 	}
 	return nil

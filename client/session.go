@@ -91,7 +91,7 @@ func (l *link) session(w *netcode.Welcome) Session {
 
 func (c *Client) welcome(w netcode.Welcome) {
 	again := c.view.State == Resuming
-	if c.view.State != Connecting && !again || w.Owner == 0 && !c.cfg.Observe || w.Owner > standard.MaxPlayers || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.TickRate {
+	if c.view.State != Connecting && !again || w.Owner == 0 && c.cfg.Observe == nil || w.Owner > standard.MaxPlayers || w.SnapshotInterval == 0 || int(w.TickRate) != c.p.TickRate {
 		return
 	}
 	if again && c.fresh() != nil {

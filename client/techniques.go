@@ -29,7 +29,7 @@ func (c *Client) SetTechniques(t Techniques) error {
 	if t.NoPrediction && c.cfg.PartialTicks {
 		return errPartsNeedPrediction
 	}
-	t.NoPrediction = t.NoPrediction || c.cfg.Observe
+	t.NoPrediction = t.NoPrediction || c.cfg.Observe != nil
 	c.wanted = t
 	return nil
 }

@@ -103,7 +103,7 @@ func (c *Client) pollTrace() {
 // untraceable returns the reason why there can be no trace. It is "" if there can be one.
 func (c *Client) untraceable() string {
 	switch {
-	case c.cfg.Observe:
+	case c.cfg.Observe != nil:
 		return "an observer predicts nothing"
 	case c.cfg.NoPrediction:
 		return "nothing is predicted: client.Config.NoPrediction is set"

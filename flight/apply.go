@@ -1,13 +1,11 @@
 package flight
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/tape"
-	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -66,19 +64,11 @@ func (r *Replay) applyCall(c tape.Call) {
 			_ = s.Close(c.Text)
 		}
 	case tape.LateInputs:
-		s.SetLateInputs(player, c.Built)
+		s.SetLateInputs(s.Player(player), c.Built)
 	case tape.Remeasure:
-		s.RemeasureLatency(player)
+		s.RemeasureLatency(s.Player(player))
 	case tape.KickObservers:
-		i, chosen := uint64(0), c.Data
-		s.KickObservers(c.Text, func(server.Observer, server.Grant) bool {
-			n, k := binary.Uvarint(chosen)
-			hit := k > 0 && n == i
-			if i++; hit {
-				chosen = chosen[k:]
-			}
-			return hit
-		})
+		probe.OfServer(s).KickObservers(c.Text, c.Data)
 	case tape.Architecture:
 		probe.OfServer(s).SetArchitecture(c.Text)
 	case tape.Draw:

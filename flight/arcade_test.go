@@ -203,7 +203,7 @@ func (g *arcade) rules(f *foretick.ServerFrame, _ ecs.Rows) {
 	if f.Tick%97 == 0 && s.Hits%3 == 2 && !g.alone {
 		for _, player := range g.server.Players(nil)[:1] {
 			g.count("kicks")
-			f.Kick(player, transport.Kicked, "the lot fell on it")
+			f.Kick(player.ID, transport.Kicked, "the lot fell on it")
 		}
 	}
 	if f.Tick%170 == 0 {
@@ -212,7 +212,7 @@ func (g *arcade) rules(f *foretick.ServerFrame, _ ecs.Rows) {
 		_ = g.server.NextLevel([]byte{byte(s.Level)}, func(f *foretick.ServerFrame) {
 			g.build(f)
 			for _, player := range g.server.Players(nil) {
-				g.join(f, player)
+				g.join(f, player.ID)
 			}
 		})
 	}

@@ -35,8 +35,12 @@ func (r *Replay) Beside(player foretick.PlayerID, export []byte) ([]trace.Table,
 	if err := r.RunTo(first - 1); err != nil {
 		return nil, err
 	}
-	if _, plays := r.srv.Player(player); !plays {
-		return nil, fmt.Errorf("flight: there is no player %d in tick %d: the players are %v", player, first-1, r.srv.Players(nil))
+	if _, plays := r.srv.PlayerStats(r.srv.Player(player)); !plays {
+		var there []foretick.PlayerID
+		for _, p := range r.srv.Players(nil) {
+			there = append(there, p.ID)
+		}
+		return nil, fmt.Errorf("flight: there is no player %d in tick %d: the players are %v", player, first-1, there)
 	}
 	t.Look()
 	err := r.RunTo(last)

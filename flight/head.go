@@ -26,7 +26,7 @@ func (t *Tape) configure(cfg *server.Config) error {
 				cfg.Tags = strings.Split(value, "\n")
 			}
 		case name == "Observe" && value == "true":
-			cfg.Observe = func(server.Observer) (server.Grant, error) { return server.Grant{}, errNotAsked }
+			cfg.Observe = func(server.Observer) (server.Grant, error) { return server.Public(), errNotAsked }
 		case f.Kind() == reflect.Bool:
 			b, err := strconv.ParseBool(value)
 			if err != nil {

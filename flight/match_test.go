@@ -163,7 +163,7 @@ func (g *game) serve(cfg server.Config) (*server.Server, error) {
 // level builds a level with the players of the match.
 func (g *game) level(f *foretick.ServerFrame) {
 	for _, player := range g.srv.Players(nil) {
-		g.HP.Get(f.World, f.Spawn(&g.Avatar, player)).Points = 80
+		g.HP.Get(f.World, f.Spawn(&g.Avatar, player.ID)).Points = 80
 	}
 	f.Spawn(&g.Rock, ecs.Nobody)
 }
@@ -313,7 +313,7 @@ func (m *match) events() {
 	m.run(3 * time.Second)
 	m.now += 400 * time.Millisecond // a stall of more ticks than a Step catches up with
 	m.run(time.Second)
-	m.srv.Frame().Kick(m.srv.Players(nil)[0], transport.FirstUserCode, "idle")
+	m.srv.Frame().Kick(m.srv.Players(nil)[0].ID, transport.FirstUserCode, "idle")
 	m.run(time.Second)
 	require.NoError(m, m.srv.NextLevel([]byte("second"), m.game.level))
 	m.run(time.Second)
@@ -331,7 +331,7 @@ func (m *match) events() {
 	require.NoError(m, set)
 	require.NoError(m, m.srv.Do("kick the newest", func(f *foretick.ServerFrame) {
 		p := m.srv.Players(nil)
-		f.Kick(p[len(p)-1], 0, "by the operator")
+		f.Kick(p[len(p)-1].ID, 0, "by the operator")
 	}))
 	m.run(time.Second)
 	m.srv.Ban(m.srv.Identity(m.srv.Players(nil)[0]), epoch.Add(m.now+time.Minute), "for a minute")

@@ -159,7 +159,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 		m.run(3 * time.Second)
 		for range 50 {
 			player := foretick.PlayerID(1 + m.rng.IntN(7))
-			if _, plays := m.srv.Player(player); !plays {
+			if _, plays := m.srv.PlayerStats(m.srv.Player(player)); !plays {
 				m.run(50 * time.Millisecond)
 				continue
 			}

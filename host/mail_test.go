@@ -65,7 +65,7 @@ func measure(t *testing.T, hosted bool, from time.Duration) (out measured) {
 	srv.Step(w.now()) // reads the packets since the last tick
 	out.server = srv.Stats()
 	for _, player := range srv.Players(nil) {
-		st, ok := srv.Player(player)
+		st, ok := srv.PlayerStats(player)
 		require.True(t, ok)
 		out.players = append(out.players, st)
 		require.Greater(t, st.RTT, 20*time.Millisecond)

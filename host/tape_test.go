@@ -45,7 +45,7 @@ func fields(panicAt *foretick.Tick) (g *game, newMatch func(server.Config) (*ser
 	}
 	return g, newMatch, func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
-			f.Spawn(&g.Avatar, player)
+			f.Spawn(&g.Avatar, player.ID)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 		bots[1].Vanish()
 		w.run(time.Second)
 	}
-	require.NoError(t, srv.Do("kick", func(f *foretick.ServerFrame) { f.Kick(srv.Players(nil)[2], 0, "enough") }))
+	require.NoError(t, srv.Do("kick", func(f *foretick.ServerFrame) { f.Kick(srv.Players(nil)[2].ID, 0, "enough") }))
 	w.run(time.Second)
 	require.NoError(t, srv.Do("level", func(*foretick.ServerFrame) { require.NoError(t, srv.NextLevel([]byte("two"), levels["m7"])) }))
 	w.run(time.Second)

@@ -60,7 +60,7 @@ func (x *serverEnd) player(seat *probe.Seat) Player {
 		eye := seat.Eye
 		p.Eye = &eye
 	}
-	st, ok := x.s.Player(seat.Player)
+	st, ok := x.s.PlayerStats(x.s.Player(seat.Player))
 	if !ok || seat.Player == 0 {
 		return p
 	}

@@ -152,7 +152,7 @@ func TestReportsGoOn(t *testing.T) {
 	more("opened again")
 	require.NoError(t, m.srv.NextLevel([]byte("second"), func(f *foretick.ServerFrame) {
 		for _, p := range m.srv.Players(nil) {
-			f.Spawn(&m.game.player, p)
+			f.Spawn(&m.game.player, p.ID)
 		}
 	}))
 	m.run(2 * time.Second)

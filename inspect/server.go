@@ -22,7 +22,7 @@ type serverEnd struct {
 
 	before  stats.Counters
 	sums    stats.Player // counters of all players, added up
-	players []foretick.PlayerID
+	players []server.Player
 	seats   map[foretick.PlayerID]stats.Player // statistics of each player at the last tick
 	rtt     []time.Duration
 	buffer  []time.Duration
@@ -136,14 +136,14 @@ func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums stats.Player) {
 	x.players = x.s.Players(x.players[:0])
 	x.rtt, x.buffer, x.rewind = x.rtt[:0], x.buffer[:0], x.rewind[:0]
 	for _, p := range x.players {
-		st, ok := x.s.Player(p)
+		st, ok := x.s.PlayerStats(p)
 		if !ok {
 			continue
 		}
-		was, known := x.seats[p]
+		was, known := x.seats[p.ID]
 		known = known && was.SessionNumber == st.SessionNumber
-		x.noteSeat(t, p, &was, &st, known)
-		x.seats[p] = st
+		x.noteSeat(t, p.ID, &was, &st, known)
+		x.seats[p.ID] = st
 		sums.PacketsLost += st.PacketsLost
 		sums.PacketsLostIn += st.PacketsLostIn
 		sums.InputsLate += st.InputsLate
@@ -153,7 +153,7 @@ func (x *serverEnd) lookAtPlayers(t Tick, row []float32) (sums stats.Player) {
 		}
 	}
 	for p := range x.seats {
-		if !slices.Contains(x.players, p) {
+		if !slices.ContainsFunc(x.players, func(of server.Player) bool { return of.ID == p }) {
 			delete(x.seats, p)
 			x.in.events.addEvent(Event{End: x.name, Tick: t, Kind: "player", Cause: "left", Player: uint16(p), Text: fmt.Sprintf("player %d left", p)})
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/inspect/trace"
+	"github.com/foretick/foretick/server"
 )
 
 // Traced is how far the trace of a player has come, and what both ends recorded.
@@ -84,7 +85,7 @@ func (e *end) traceOf(player uint16) (*trace.Trace, error) {
 	if t := e.traces[player]; t != nil {
 		return t, nil
 	}
-	if ok && !slices.Contains(x.s.Players(nil), foretick.PlayerID(player)) { // a trace takes memory, so only players get one
+	if ok && x.s.Player(foretick.PlayerID(player)) == (server.Player{}) { // a trace takes memory, so only players get one
 		return nil, fmt.Errorf("inspect: there is no player %d to trace: players.json lists those that play", player)
 	}
 	if e.traces == nil {

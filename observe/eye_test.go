@@ -32,7 +32,7 @@ func TestEye(t *testing.T) {
 		return p
 	}
 	truth, ours := &game{}, &game{}
-	srv, err := server.New(server.Config{Protocol: protocol(truth), Transport: listen, Observe: func(server.Observer) (server.Grant, error) { return server.Grant{}, nil }})
+	srv, err := server.New(server.Config{Protocol: protocol(truth), Transport: listen, Observe: func(server.Observer) (server.Grant, error) { return server.Public(), nil }})
 	require.NoError(t, err)
 	for _, x := range []float32{-90, 0, 5} {
 		truth.place.Get(srv.World(), srv.Frame().Spawn(&truth.player, ecs.Nobody)).X = x

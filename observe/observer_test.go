@@ -71,7 +71,7 @@ func (g *game) begin(f *foretick.ServerFrame) {
 }
 
 // all grants everything.
-func all(server.Observer) (server.Grant, error) { return server.Grant{Everything: true}, nil }
+func all(server.Observer) (server.Grant, error) { return server.Everything(), nil }
 
 // run runs a server and an observer in virtual time until done returns true.
 func run(n *sim.Network, s *server.Server, o *observe.Observer, done func() bool) error {
@@ -135,7 +135,7 @@ func TestObserverOfAnyServer(t *testing.T) {
 	asked := server.Observer{}
 	srv, err := server.New(server.Config{Protocol: p, Transport: listen, Observe: func(o server.Observer) (server.Grant, error) {
 		asked = o
-		return server.Grant{}, nil
+		return server.Public(), nil
 	}})
 	require.NoError(t, err)
 	g.begin(srv.Frame())

@@ -23,7 +23,7 @@ func TestPreviewFaults(t *testing.T) {
 		"Transport":               second(preview.New(server.Config{Protocol: g.Protocol(), Transport: listen}, client.Config{})),
 		"server.Config.Protocol":  second(preview.New(server.Config{}, client.Config{})),
 		"two Protocols":           second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Protocol: h.Protocol()})),
-		"client.Config.Observe":   second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Observe: true})),
+		"client.Config.Observe":   second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Observe: &client.Observe{}})),
 		"client.Config.Sample is": second(preview.New(server.Config{Protocol: new(stageGame).Protocol()}, client.Config{Sample: client.Sample(&h.input, func(client.View) stageInput { return stageInput{} })})),
 	} {
 		require.ErrorContains(t, err, want)

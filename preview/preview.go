@@ -78,7 +78,7 @@ func check(srv *server.Config, cl *client.Config) error {
 	if srv.Transport != nil || cl.Transport != nil {
 		errs = append(errs, errors.New("preview: New is given a Transport, and a preview has no network: leave it out, or host a match with package transport/local"))
 	}
-	if cl.Observe {
+	if cl.Observe != nil {
 		errs = append(errs, errors.New("preview: New is given client.Config.Observe, and one player plays in a preview: leave it out"))
 	}
 	if cl.Protocol == nil {

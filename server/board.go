@@ -17,15 +17,39 @@ type board struct {
 	of      *sessions
 	counted *stats.Counters
 
-	stats   published.Cell[stats.Counters]
-	players published.Cell[[]foretick.PlayerID]
-	each    []published.Cell[shownPlayer] // each has a cell for each owner.
+	stats     published.Cell[stats.Counters]
+	players   published.Cell[[]Player]
+	observers published.Cell[[]Observer]
+	each      []published.Cell[shownPlayer] // each has a cell for each owner.
 }
 
 // shownPlayer has the data about a player that other goroutines may read.
 type shownPlayer struct {
-	plays bool
-	stats stats.Player
+	plays    bool
+	stats    stats.Player
+	identity []byte // Nobody changes its bytes.
+}
+
+// player returns the data about the player that has a number, and whether there is one.
+func (b *board) player(id foretick.PlayerID) (shownPlayer, bool) {
+	if int(id) >= len(b.each) {
+		return shownPlayer{}, false
+	}
+	p := b.each[id].Hold()
+	if p == nil {
+		return shownPlayer{}, false
+	}
+	defer p.Release()
+	return p.Value, p.Value.plays
+}
+
+// shownOf returns the data about a player. It returns false if the player has left.
+func (b *board) shownOf(of Player) (shownPlayer, bool) {
+	shown, ok := b.player(of.ID)
+	if !ok || shown.stats.SessionNumber != of.Session {
+		return shownPlayer{}, false
+	}
+	return shown, true
 }
 
 // post publishes the server's current counters.
@@ -55,16 +79,27 @@ func (b *board) list() {
 	*players = (*players)[:0]
 	for _, p := range b.of.players {
 		if p.session.state >= playing {
-			*players = append(*players, p.owner)
+			*players = append(*players, Player{p.owner, p.session.number})
 		}
 	}
 	b.players.Publish()
 }
 
+// listObservers publishes who observes.
+func (b *board) listObservers() {
+	observers := b.observers.Draft()
+	clear(*observers)
+	*observers = (*observers)[:0]
+	for _, p := range b.of.observers {
+		*observers = append(*observers, p.observing.who)
+	}
+	b.observers.Publish()
+}
+
 // show publishes a player's counters.
 func (b *board) show(p *player) {
 	c := &b.each[p.owner]
-	*c.Draft() = shownPlayer{true, p.count()}
+	*c.Draft() = shownPlayer{true, p.count(), p.session.identity}
 	c.Publish()
 }
 

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestPostingAllocatesNothing(t *testing.T) {
 	m := newBoardMatch(t, 8, sim.Link{})
 	m.run(3 * time.Second)
 	require.Len(t, m.server.Players(nil), 8)
-	player := make([]foretick.PlayerID, 0, 8)
+	player := make([]Player, 0, 8)
 	var seen stats.Server
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		began := m.server.figures.begin(m.server.clock.now)
@@ -33,7 +34,7 @@ func TestPostingAllocatesNothing(t *testing.T) {
 		m.server.figures.end(began)
 		m.server.Figures(&seen)
 		player = m.server.Players(player[:0])
-		_, _ = m.server.Player(player[0])
+		_, _ = m.server.PlayerStats(player[0])
 		_, _ = m.server.Stats(), m.clients[0].Stats()
 	}))
 }
@@ -74,16 +75,18 @@ func TestStatsInHooks(t *testing.T) {
 	p.OnJoin(func(_ *foretick.ServerFrame, player foretick.PlayerID) {
 		joined++
 		require.Equal(t, uint64(3), m.server.Stats().Joined, "all came before the tick")
-		require.Contains(t, m.server.Players(nil), player)
-		st, ok := m.server.Player(player)
+		require.Contains(t, m.server.Players(nil), m.server.Player(player))
+		require.NotZero(t, m.server.Player(player))
+		st, ok := m.server.PlayerStats(m.server.Player(player))
 		require.True(t, ok)
 		require.NotZero(t, st.SessionNumber)
 	})
 	p.OnLeave(func(_ *foretick.ServerFrame, player foretick.PlayerID) {
 		left++
 		require.Equal(t, uint64(3), m.server.Stats().Left)
-		require.NotContains(t, m.server.Players(nil), player)
-		_, ok := m.server.Player(player)
+		require.False(t, slices.ContainsFunc(m.server.Players(nil), func(p Player) bool { return p.ID == player }))
+		require.Zero(t, m.server.Player(player))
+		_, ok := m.server.PlayerStats(m.server.Player(player))
 		require.False(t, ok)
 	})
 	listen := net.Listen()

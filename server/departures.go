@@ -215,13 +215,14 @@ func (d *departures) forgetObserver(p *player) {
 	p.countResent(d.stats)
 	p.outbox.sender.Close()
 	d.sessions.observers = slices.DeleteFunc(d.sessions.observers, func(x *player) bool { return x == p })
+	d.board.listObservers()
 }
 
 // dropObserversOf disconnects the observers that had a player's view. Another player may get the
 // player's number.
 func (d *departures) dropObserversOf(of foretick.PlayerID) {
 	for _, p := range slices.Backward(d.sessions.observers) {
-		if p.observing.grant.Player == of {
+		if p.observing.grant.player == of {
 			d.dropPeer(p, transport.Kicked, "the player that it watched left")
 		}
 	}

@@ -18,9 +18,9 @@ func ExampleConfig_observe() {
 		Protocol: (&Walk{}).Protocol(), MaxClients: 1,
 		Observe: func(o server.Observer) (server.Grant, error) {
 			if string(o.Data) != "the public stream" {
-				return server.Grant{}, errors.New("only the stream may watch")
+				return server.Public(), errors.New("only the stream may watch")
 			}
-			return server.Grant{}, nil // what is public
+			return server.Public(), nil // what is public
 		},
 	})
 	if err != nil {
@@ -28,8 +28,8 @@ func ExampleConfig_observe() {
 	}
 	for _, cfg := range []client.Config{
 		{Protocol: (&Walk{}).Protocol()},
-		{Protocol: (&Walk{}).Protocol(), Observe: true, ObserveData: []byte("the public stream")},
-		{Protocol: (&Walk{}).Protocol(), Observe: true},
+		{Protocol: (&Walk{}).Protocol(), Observe: &client.Observe{Data: []byte("the public stream")}},
+		{Protocol: (&Walk{}).Protocol(), Observe: &client.Observe{}},
 	} {
 		cl, err := match.Join(cfg, far)
 		if err != nil {
@@ -39,9 +39,13 @@ func ExampleConfig_observe() {
 		fmt.Println("player", cl.View().Player, cl.View().State, "sees", cl.View().World.Len(), cl.View().Err)
 	}
 	fmt.Println("players:", len(srv.Players(nil)))
+	for _, o := range srv.Observers(nil) {
+		fmt.Println("observer", o.ID, o.Grant)
+	}
 	// Output:
 	// player 1 playing sees 1 <nil>
 	// player 0 playing sees 1 <nil>
 	// player 0 closed sees 0 foretick: disconnected: refused: only the stream may watch
 	// players: 1
+	// observer 1 public
 }

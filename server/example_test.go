@@ -75,7 +75,7 @@ func ExampleServer_NextLevel() {
 	match.Run(time.Second)
 	err := srv.NextLevel([]byte("caves"), func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
-			truth.Pos.Get(f.World, f.Spawn(&truth.Player, player)).X = 40
+			truth.Pos.Get(f.World, f.Spawn(&truth.Player, player.ID)).X = 40
 		}
 	})
 	if err != nil {

@@ -170,11 +170,11 @@ func (v *survey) look(m *simulation, in *sessions, p *player) {
 	switch o := p.observing; {
 	case o == nil:
 		v.addEyes(m, p, nil)
-	case o.grant.Everything && o.eye == (netcode.Eye{}):
+	case o.grant.everything && o.eye == (netcode.Eye{}):
 		p.interest.near.LookEverywhere(p.outbox.sender.SetRelevant)
 		return
 	default:
-		v.everything = o.grant.Everything
+		v.everything = o.grant.everything
 		v.addObserverEyes(m, in, o)
 		if with := v.looksLike(p.interest.near); with != nil {
 			p.interest.near.LookAs(with, v.eyes, v.ask, p.outbox.sender.SetRelevant)
@@ -204,19 +204,19 @@ func (v *survey) looksLike(near *snapshot.AreaView) *snapshot.AreaView {
 
 // addObserverEyes adds the places that an observer looks from.
 func (v *survey) addObserverEyes(m *simulation, in *sessions, o *observing) {
-	of := in.player(o.grant.Player)
-	if o.grant.Player == ecs.Nobody {
-		if o.eye.Has && !o.grant.FollowOnly {
+	of := in.player(o.grant.player)
+	if o.grant.player == ecs.Nobody {
+		if o.eye.Has && !o.grant.followOnly {
 			v.eyes = append(v.eyes, [3]float32{o.eye.X, o.eye.Y, o.eye.Z})
 		}
 		of = in.player(foretick.PlayerID(o.eye.Player))
-		if of != nil && o.grant.FollowOnly && o.grant.Team != 0 && o.grant.Team != of.interest.team {
+		if of != nil && o.grant.followOnly && o.grant.team != 0 && o.grant.team != of.interest.team {
 			of = nil
 		}
 	}
 	switch {
 	case of == nil:
-	case o.grant.Player == of.owner: // it sees what the player sees
+	case o.grant.player == of.owner: // it sees what the player sees
 		v.addEyes(m, of, nil)
 	default:
 		v.addEyes(m, of, func(e ecs.Entity) bool { return in.hidesFrom(&o.grant, e) })
@@ -295,7 +295,7 @@ func (in *interest) appears(e ecs.Entity, net snapshot.NetID) {
 		if a := p.interest.members[e]; a != 0 && p.outbox.sender != nil {
 			p.outbox.sender.SetAudience(net, a, true)
 			for _, o := range in.sessions.observers {
-				if o.observing.grant.Player == p.owner {
+				if o.observing.grant.player == p.owner {
 					o.outbox.sender.SetAudience(net, a, true)
 				}
 			}
@@ -326,7 +326,7 @@ func (in *interest) SetTeam(player foretick.PlayerID, team uint8) bool {
 		p.outbox.sender.SetTeam(team)
 	}
 	for _, o := range in.sessions.observers {
-		if o.observing.grant.Player == player {
+		if o.observing.grant.player == player {
 			o.outbox.sender.SetTeam(team)
 		}
 	}
@@ -401,7 +401,7 @@ func (in *interest) SetAudience(player foretick.PlayerID, e ecs.Entity, a schema
 		p.outbox.sender.SetAudience(in.sim.net(e), a, member)
 	}
 	for _, o := range in.sessions.observers {
-		if o.observing.grant.Player == player {
+		if o.observing.grant.player == player {
 			o.outbox.sender.SetAudience(in.sim.net(e), a, member)
 		}
 	}
@@ -535,8 +535,8 @@ func (in *interest) passGroups() {
 // introduceObserver passes to a new sender what the observer may see.
 func (in *interest) introduceObserver(p *player) {
 	g := &p.observing.grant
-	p.interest.team = g.Team
-	if of := in.sessions.player(g.Player); of != nil {
+	p.interest.team = g.team
+	if of := in.sessions.player(g.player); of != nil {
 		p.interest.team = of.interest.team
 		in.enlistObserver(p, of)
 	}
@@ -572,7 +572,7 @@ func (in *interest) showObserver(p *player, e ecs.Entity) {
 // hidesFrom reports whether an entity is hidden from the observers with a grant.
 func (s *sessions) hidesFrom(g *Grant, e ecs.Entity) bool {
 	for _, of := range s.owners {
-		if of == nil || !of.interest.hides[e] || g.Everything || g.Player != ecs.Nobody && g.Player != of.owner || g.Team != 0 && g.Team != of.interest.team {
+		if of == nil || !of.interest.hides[e] || g.everything || g.player != ecs.Nobody && g.player != of.owner || g.team != 0 && g.team != of.interest.team {
 			continue
 		}
 		return true

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -57,17 +56,6 @@ func (s *sessions) kick(p *player, code transport.Code, reason string) {
 	}
 	p.session.kicked, p.session.kickCode, p.session.kickText = true, code, cutText(reason, maxKickText)
 	s.kicks = append(s.kicks, p)
-}
-
-// Identity returns a player's identity, which the transport's accept hook made of the
-// token that the client sent: for example the identity in a connect ticket. It is empty
-// for players that the transport does not know, and where there is no such player. It
-// stays known while the player's place is held.
-func (s *Server) Identity(player foretick.PlayerID) []byte {
-	if p := s.sessions.player(player); p != nil {
-		return slices.Clone(p.session.identity)
-	}
-	return nil
 }
 
 // KickIdentity kicks every player of an identity with [transport.Kicked], as [foretick.ServerFrame.Kick]

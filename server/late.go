@@ -14,28 +14,9 @@ import (
 	"github.com/foretick/foretick/internal/late"
 	"github.com/foretick/foretick/internal/layout"
 	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 )
-
-// SetLateInputs switches late inputs of one player on or off, on a server with
-// [Config].LateInputs. On, which is the default, means that a late input runs in its own
-// tick. It is for comparisons, and for games that decide it by player. Ticks that wait for a late
-// input keep its replacement when late inputs are switched off. SetLateInputs returns false for a
-// player that does not play, and on a server without LateInputs. It also returns false on a
-// server with LateShare, whose clients would lose the inputs that may be late.
-func (s *Server) SetLateInputs(player foretick.PlayerID, on bool) bool {
-	s.tape.outside(tape.Call{Op: tape.LateInputs, Player: uint16(player), Built: on})
-	p := s.sessions.player(player)
-	if _, again := s.late.Again(); p == nil || s.late.Window == 0 || s.cfg.LateShare > 0 || again {
-		return false
-	}
-	if s.late.SetPrompt(&p.late, !on) && p.outbox.sender != nil {
-		p.outbox.sender.Withhold(false)
-	}
-	return true
-}
 
 // newLate makes the room of late inputs for Config.LateInputs. re is its host.
 func newLate(c *Config, run *progress, re *reruns) late.Room {

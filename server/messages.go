@@ -30,7 +30,7 @@ func (m *mail) SendMessage(to foretick.PlayerID, channel, id uint8, payload []by
 		return fmt.Errorf("foretick: no player %d", to)
 	}
 	for _, o := range m.sessions.observers {
-		if o.observing.grant.Player == to || o.observing.grant.Everything {
+		if o.observing.grant.player == to || o.observing.grant.everything {
 			_ = m.postMessage(o, channel, id, payload) // an observer that does not receive its messages is disconnected
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // as many bodies standing among them.
 func crowd(t testing.TB, players, observers int, reach float32) *exhibition {
 	x := newExhibition(t, reach, Config{
-		Observe: granted(Grant{}), MaxObservers: 256, MaxClients: 256, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1,
+		Observe: granted(Public()), MaxObservers: 256, MaxClients: 256, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1,
 	})
 	for i := range 100 {
 		x.game.spawn(x.srv.Frame(), &x.game.item, ecs.Nobody, float32(i%10)*4, float32(i/10)*4)
@@ -29,7 +29,7 @@ func crowd(t testing.TB, players, observers int, reach float32) *exhibition {
 	}
 	for range observers {
 		x.game.spawn(x.srv.Frame(), &x.game.walker, ecs.Nobody, 0, 0)
-		c, _ := x.comes(client.Config{Observe: true})
+		c, _ := x.comes(client.Config{Observe: &client.Observe{}})
 		c.SetEye(0, 0, 0)
 	}
 	x.run(3 * time.Second)

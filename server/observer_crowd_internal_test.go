@@ -17,7 +17,7 @@ import (
 // gathering makes a match of players among things that move.
 func gathering(t *testing.T, players int, reach float32) *exhibition {
 	x := newExhibition(t, reach, Config{
-		Observe: granted(Grant{}), MaxObservers: 128, MaxClients: 128, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1,
+		Observe: granted(Public()), MaxObservers: 128, MaxClients: 128, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1,
 	})
 	for i := range 60 {
 		x.game.spawn(x.srv.Frame(), &x.game.item, ecs.Nobody, float32(i), 0)
@@ -52,7 +52,7 @@ func observersChangeNothing(t *testing.T, reach float32, grows bool) {
 			}
 		})
 		for range observers {
-			c, _ := x.comes(client.Config{Observe: true, SnapshotRate: 10})
+			c, _ := x.comes(client.Config{Observe: &client.Observe{}, SnapshotRate: 10})
 			c.SetEye(float32(len(x.clients)%4)*10, 0, 0)
 		}
 		x.run(4 * time.Second)

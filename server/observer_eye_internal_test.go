@@ -20,20 +20,20 @@ func TestFollowersOfAHiddenPlayer(t *testing.T) {
 		sees     bool              // the observer sees what is beside the hidden body
 		eye, two bool              // the game set an eye there; the player has another body, beside another item
 	}{
-		"public":                       {Grant{}, 2, false, false, false},
-		"public, to follow only":       {Grant{FollowOnly: true}, 2, false, false, false},
-		"public, with an eye":          {Grant{}, 2, false, true, false},
-		"its own team's":               {Grant{Team: 1}, 2, true, false, false},
-		"the team it is hidden from":   {Grant{Team: 2}, 2, false, false, false},
-		"that team's, with an eye":     {Grant{Team: 2}, 2, false, true, false},
-		"the player's":                 {Grant{Player: 1}, 2, true, false, false},
-		"everything":                   {Grant{Everything: true}, 2, true, false, false},
-		"hidden from nobody":           {Grant{}, 0, true, false, false},
-		"hidden from nobody, with eye": {Grant{}, 0, true, true, false},
-		"two bodies":                   {Grant{}, 2, false, false, true},
+		"public":                       {Public(), 2, false, false, false},
+		"public, to follow only":       {Public().FollowOnly(), 2, false, false, false},
+		"public, with an eye":          {Public(), 2, false, true, false},
+		"its own team's":               {OfTeam(1), 2, true, false, false},
+		"the team it is hidden from":   {OfTeam(2), 2, false, false, false},
+		"that team's, with an eye":     {OfTeam(2), 2, false, true, false},
+		"the player's":                 {OfPlayer(1), 2, true, false, false},
+		"everything":                   {Everything(), 2, true, false, false},
+		"hidden from nobody":           {Public(), 0, true, false, false},
+		"hidden from nobody, with eye": {Public(), 0, true, true, false},
+		"two bodies":                   {Public(), 2, false, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			grant := Grant{}
+			grant := Public()
 			x := newExhibition(t, 60, Config{Observe: func(Observer) (Grant, error) { return grant, nil }})
 			f := x.srv.Frame()
 			x.comes(client.Config{})
@@ -57,7 +57,7 @@ func TestFollowersOfAHiddenPlayer(t *testing.T) {
 				require.True(t, f.SetVisible(row.from, body, false))
 			}
 			grant = row.grant
-			c, _ := x.comes(client.Config{Observe: true})
+			c, _ := x.comes(client.Config{Observe: &client.Observe{}})
 			x.run(time.Second / 2)
 			c.Follow(1)
 			x.run(time.Second)

@@ -146,7 +146,7 @@ func (x *exhibition) run(d time.Duration) {
 func (x *exhibition) comes(cfg client.Config) (*client.Client, *gallery) {
 	x.t.Helper()
 	g := &gallery{}
-	if x.sample != nil && !cfg.Observe {
+	if x.sample != nil && cfg.Observe == nil {
 		cfg.Sample = client.Sample(&g.move, x.sample)
 	}
 	cfg.Protocol, cfg.Transport = g.protocol(x.reach), x.net.Dial(x.listen, x.link, x.link)
@@ -208,13 +208,13 @@ var public = []string{"owner", "prefab", "X", "Y", "Public"}
 // An observer whose eye is where a player stands gets the public fields of exactly the entities that
 // the player gets, in every tick.
 func TestObserverSeesWhatAPlayerSees(t *testing.T) {
-	x := newExhibition(t, 60, Config{Observe: granted(Grant{})})
+	x := newExhibition(t, 60, Config{Observe: granted(Public())})
 	for i := range 60 {
 		a := float64(i)
 		x.game.spawn(x.srv.Frame(), &x.game.item, ecs.Nobody, float32(math.Cos(a)*(30+a)), float32(math.Sin(a)*(30+a)))
 	}
 	player, _ := x.comes(client.Config{})
-	observer, _ := x.comes(client.Config{Observe: true})
+	observer, _ := x.comes(client.Config{Observe: &client.Observe{}})
 	observer.SetEye(0, 0, 0)
 	x.run(12 * time.Second) // once through all entities: those that were near before the observer joined have left
 	compared, counts := 0, map[int]bool{}
@@ -239,7 +239,7 @@ func TestObserverSeesWhatAPlayerSees(t *testing.T) {
 		require.Equal(t, " - - -", line)
 	}
 	require.Equal(t, []foretick.PlayerID{1}, x.game.joined, "no OnJoin for an observer")
-	require.Equal(t, []foretick.PlayerID{1}, x.srv.Players(nil))
+	require.Equal(t, []Player{{1, 1}}, x.srv.Players(nil))
 	x.each = nil
 	observer.SetEye(400, 400, 0)
 	x.run(time.Second)
@@ -261,10 +261,10 @@ func TestGrants(t *testing.T) {
 		gone  []uint16          // hidden from it
 		news  []uint16
 	}{
-		{Grant{}, map[uint16]string{1: " - - -", 4: " - - -", 6: " - - -"}, []uint16{2, 3, 5}, []uint16{7}},
-		{Grant{Team: 1}, map[uint16]string{1: " - 301 -", 2: " - 302 -", 3: " - - -", 4: " - - -", 6: " - - -"}, []uint16{5}, []uint16{7}},
-		{Grant{Player: 1}, map[uint16]string{1: " 201 301 401", 2: " - 302 402", 3: " - - 403", 4: " - - 404", 5: " - - 405", 6: " - - 406"}, nil, []uint16{7, 8}},
-		{Grant{Everything: true}, map[uint16]string{1: " 201 301 401", 2: " 202 302 402", 3: " 203 303 403", 4: " 204 304 404", 5: " 205 305 405", 6: " 206 306 406"}, nil, []uint16{7, 8, 9}},
+		{Public(), map[uint16]string{1: " - - -", 4: " - - -", 6: " - - -"}, []uint16{2, 3, 5}, []uint16{7}},
+		{OfTeam(1), map[uint16]string{1: " - 301 -", 2: " - 302 -", 3: " - - -", 4: " - - -", 6: " - - -"}, []uint16{5}, []uint16{7}},
+		{OfPlayer(1), map[uint16]string{1: " 201 301 401", 2: " - 302 402", 3: " - - 403", 4: " - - 404", 5: " - - 405", 6: " - - 406"}, nil, []uint16{7, 8}},
+		{Everything(), map[uint16]string{1: " 201 301 401", 2: " 202 302 402", 3: " 203 303 403", 4: " 204 304 404", 5: " 205 305 405", 6: " 206 306 406"}, nil, []uint16{7, 8, 9}},
 	} {
 		t.Run(fmt.Sprintf("%+v", row.grant), func(t *testing.T) {
 			x := newExhibition(t, 0, Config{Observe: granted(row.grant)})
@@ -284,16 +284,16 @@ func TestGrants(t *testing.T) {
 			f.SetVisible(3, x.game.by[2], false)
 			f.SetVisible(3, x.game.by[3], false)
 			f.SetVisible(2, x.game.by[5], false)
-			o, g := x.comes(client.Config{Observe: true})
+			o, g := x.comes(client.Config{Observe: &client.Observe{}})
 			x.run(time.Second)
 			x.game.news.Broadcast(f, obsNews{7})
 			require.NoError(t, x.game.news.Send(f, 1, obsNews{8}))
 			require.NoError(t, x.game.news.Send(f, 2, obsNews{9}))
 			x.run(time.Second)
-			require.Equal(t, row.grant.Player, o.View().Player)
+			require.Equal(t, row.grant.player, o.View().Player)
 			got := x.seen(o, "Secret", "Plan", "Hint")
 			for name, line := range got {
-				if name > 3 && row.grant.Everything { // the secrets of entities without an owner change
+				if name > 3 && row.grant.everything { // the secrets of entities without an owner change
 					got[name] = row.want[name]
 					require.NotContains(t, line, "-")
 				}
@@ -309,10 +309,10 @@ func TestGrants(t *testing.T) {
 			f.SetVisible(1, x.game.by[6], false)
 			x.run(time.Second)
 			_, sees := x.seen(o)[6]
-			require.Equal(t, row.grant.Everything, sees)
+			require.Equal(t, row.grant.everything, sees)
 			require.NoError(t, x.clients[0].Close())
 			x.run(time.Second)
-			if row.grant.Player == 1 {
+			if row.grant.player == 1 {
 				require.Equal(t, client.Closed, o.View().State)
 				require.ErrorContains(t, o.View().Err, "the player that it watched left")
 				return
@@ -332,23 +332,30 @@ func TestGrants(t *testing.T) {
 func TestObserversAreRefused(t *testing.T) {
 	for want, cfg := range map[string]Config{
 		"refused: this server takes no observers":            {},
-		"refused: pay first":                                 {Observe: func(Observer) (Grant, error) { return Grant{}, errors.New("pay first") }},
-		"set one of Team, Player and Everything":             {Observe: granted(Grant{Team: 1, Everything: true})},
-		"the view of player 9, which does not play":          {Observe: granted(Grant{Player: 9})},
+		"refused: pay first":                                 {Observe: func(Observer) (Grant, error) { return Public(), errors.New("pay first") }},
+		"the view of player 0, which does not play":          {Observe: granted(OfPlayer(ecs.Nobody))},
+		"the view of player 9, which does not play":          {Observe: granted(OfPlayer(9))},
 		"refused: the server failed at what it did for this": {Observe: func(Observer) (Grant, error) { panic("oh") }},
-		"full: the server takes no more observers":           {Observe: granted(Grant{}), MaxObservers: 1},
-		"kicked: enough":                                     {Observe: granted(Grant{}), MaxObservers: 3},
+		"full: the server takes no more observers":           {Observe: granted(Public()), MaxObservers: 1},
+		"kicked: enough":                                     {Observe: granted(Public()), MaxObservers: 3},
 	} {
 		x := newExhibition(t, 0, cfg)
-		x.comes(client.Config{Observe: true})
+		x.comes(client.Config{Observe: &client.Observe{}})
 		x.run(time.Second / 2)
-		c, g := x.comes(client.Config{Observe: true, ObserveData: []byte("me")})
+		c, g := x.comes(client.Config{Observe: &client.Observe{Data: []byte("me")}})
 		x.run(time.Second)
 		if cfg.MaxObservers == 3 {
 			require.Equal(t, client.Playing, c.View().State)
 			require.ErrorIs(t, g.ask.Send(c, obsNews{}), foretick.ErrNotPlaying)
-			require.Equal(t, 1, x.srv.KickObservers("enough", func(o Observer, _ Grant) bool { return string(o.Data) == "me" }))
+			all := x.srv.Observers(nil)
+			require.Len(t, all, 2)
+			require.Equal(t, "me", string(all[1].Data))
+			require.NoError(t, x.srv.KickObserver(all[1].ID, "enough"))
 			x.run(time.Second)
+			require.Equal(t, all[:1], x.srv.Observers(nil), "the other one stays")
+			require.NoError(t, x.srv.KickObserver(all[1].ID, "again"), "who has left cannot be kicked")
+			x.run(time.Second)
+			require.Len(t, x.srv.Observers(nil), 1)
 		}
 		require.Equal(t, client.Closed, c.View().State, want)
 		require.ErrorContains(t, c.View().Err, want)
@@ -359,9 +366,9 @@ func TestObserversAreRefused(t *testing.T) {
 
 // An observer's bytes change nothing: neither its commands nor its eye, and not a player's eye.
 func TestObserversSayNothing(t *testing.T) {
-	x := newExhibition(t, 60, Config{Observe: granted(Grant{})})
+	x := newExhibition(t, 60, Config{Observe: granted(Public())})
 	player, _ := x.comes(client.Config{})
-	observer, _ := x.comes(client.Config{Observe: true})
+	observer, _ := x.comes(client.Config{Observe: &client.Observe{}})
 	x.run(time.Second)
 	stray, hash := x.srv.Stats().Malformed, probe.OfServer(x.srv).Hash()
 	command := netcode.NewCommandSender(x.srv.p.CommandSize(), netcode.CommandConfig{})
@@ -389,11 +396,11 @@ func TestObserversSayNothing(t *testing.T) {
 
 // Only the server sets a player's eye.
 func TestEyeOfAPlayer(t *testing.T) {
-	x := newExhibition(t, 60, Config{Observe: granted(Grant{FollowOnly: true})})
+	x := newExhibition(t, 60, Config{Observe: granted(Public().FollowOnly())})
 	f := x.srv.Frame()
 	x.game.spawn(f, &x.game.item, ecs.Nobody, 100, 100)
 	player, _ := x.comes(client.Config{})
-	observer, _ := x.comes(client.Config{Observe: true})
+	observer, _ := x.comes(client.Config{Observe: &client.Observe{}})
 	x.run(time.Second)
 	require.Len(t, x.seen(player), 1)
 	require.False(t, f.SetEye(1, float32(math.NaN()), 0, 0))
@@ -414,10 +421,10 @@ func TestEyeOfAPlayer(t *testing.T) {
 // An observer that acknowledges no snapshot is dropped like a player, and one that returns after a loss
 // observes again.
 func TestObserversComeAndGo(t *testing.T) {
-	x := newExhibition(t, 0, Config{Observe: granted(Grant{}), Timeout: time.Second})
+	x := newExhibition(t, 0, Config{Observe: granted(Public()), Timeout: time.Second})
 	x.game.spawn(x.srv.Frame(), &x.game.item, ecs.Nobody, 0, 0)
 	var c *client.Client
-	c, _ = x.comes(client.Config{Observe: true, Timeout: time.Second, Redial: func() (transport.Endpoint, error) {
+	c, _ = x.comes(client.Config{Observe: &client.Observe{}, Timeout: time.Second, Redial: func() (transport.Endpoint, error) {
 		return x.net.Dial(x.listen, x.link, x.link), nil
 	}})
 	x.run(time.Second)

@@ -60,7 +60,7 @@ func (p *player) told() foretick.Tick { return p.late.Told(p.shooter.Acked()) }
 // observer is granted.
 func (p *player) views() foretick.PlayerID {
 	if p.observing != nil {
-		return p.observing.grant.Player
+		return p.observing.grant.player
 	}
 	return p.owner
 }

@@ -105,7 +105,7 @@ func (r *recording) observeGrant(observe func(Observer) (Grant, error), o Observ
 	}
 	g := r.sink.Observed(func() tape.Grant {
 		g, err := observe(o)
-		out := tape.Grant{Team: g.Team, Player: uint16(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}
+		out := tape.Grant{Team: g.team, Player: uint16(g.player), Everything: g.everything, FollowOnly: g.followOnly}
 		if err != nil {
 			out.Refused, out.Text = true, err.Error()
 		}
@@ -114,7 +114,7 @@ func (r *recording) observeGrant(observe func(Observer) (Grant, error), o Observ
 	if g.Refused {
 		return Grant{}, errors.New(g.Text)
 	}
-	return Grant{Team: g.Team, Player: foretick.PlayerID(g.Player), Everything: g.Everything, FollowOnly: g.FollowOnly}, nil
+	return Grant{team: g.Team, player: foretick.PlayerID(g.Player), ofPlayer: g.Player != 0, everything: g.Everything, followOnly: g.FollowOnly}, nil
 }
 
 // maxEditText limits the path and the text of an edit, in bytes.

@@ -5,7 +5,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/rewind"
-	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
@@ -119,15 +118,4 @@ func (v *shotViews) RewindBehind(by foretick.PlayerID, ticks float32) game.Sight
 // Moment implements Frame.RewindTo without a player.
 func (v *shotViews) Moment(t foretick.Tick) game.Sight {
 	return v.sightOf(v.past.Moment(v.sim.frame.Tick, t))
-}
-
-// RemeasureLatency measures a player's round trip and drawing delay again for five
-// seconds. Growth of the latency then counts from the new values. Call it for players whose
-// network has become slower by more than [Config].RewindGrowth allows. Without it their
-// claims are clamped and counted. Call it when the player cannot gain from it, such as between
-// rounds. It returns false for a player that does not play.
-func (s *Server) RemeasureLatency(player foretick.PlayerID) bool {
-	s.tape.outside(tape.Call{Op: tape.Remeasure, Player: uint16(player)})
-	p := s.sessions.player(player)
-	return p != nil && p.shooter.Remeasure()
 }

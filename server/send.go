@@ -222,7 +222,7 @@ func (s *senders) openSender(p *player) {
 	if p.interest.near = s.interest.newView(); p.interest.near != nil {
 		cfg.Relevant, cfg.Priority = true, p.interest.near.Priority
 	}
-	cfg.Everything = p.observing != nil && p.observing.grant.Everything
+	cfg.Everything = p.observing != nil && p.observing.grant.everything
 	p.outbox.sender = s.source.NewSender(uint16(p.views()), cfg)
 	p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 	if p.observing != nil {

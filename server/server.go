@@ -112,7 +112,7 @@ func (s *Server) wireSeats() {
 	s.capture = capture{sim: &s.sim, source: s.senders.source, interest: &s.interest, views: &s.views, late: &s.late}
 	s.seats = seats{&s.sim, &s.sessions, &s.senders, &s.late, s.past, &s.departures, &s.board, &s.logs, cfg.Random}
 	s.comebacks = comebacks{&s.sim, &s.sessions, &s.seats, &s.departures, &s.board, &s.logs, cfg.Same}
-	s.observers = observers{&s.sim, &s.sessions, &s.senders, &s.refusals, &s.panics, &s.tape, cfg.Observe, cfg.MaxObservers}
+	s.observers = observers{&s.sim, &s.sessions, &s.senders, &s.refusals, &s.panics, &s.tape, &s.board, cfg.Observe, cfg.MaxObservers}
 	s.door = door{&s.sim, &s.sessions, &s.drain, &s.refusals, &s.observers, &s.seats, &s.comebacks, cfg.AllowOtherBuilds, cfg.Same}
 	s.turnover = turnover{&s.sim, &s.sessions, &s.panics, &s.requests, &s.seats}
 	s.reruns = reruns{&s.sim, &s.sessions, &s.late, &s.around, &s.traces, &s.requests, &s.commands, &s.mail, &s.interest, s.past, &s.tape, nil}
@@ -163,8 +163,7 @@ func (s *Server) Stats() stats.Counters {
 // Losses appends the fields, also of messages, whose values were clamped to the tag's
 // range, or whose changes rounding undid. They are in the order of discovery, 256 at most.
 // ValuesOutside and ChangesSwallowed of [stats.Counters] are the totals. A debug build also
-// names the system that wrote each field. Like Traffic, SetLateInputs and RemeasureLatency, call it
-// between Steps, in a system or in a handler.
+// names the system that wrote each field. Like Traffic, call it between Steps, in a system or in a handler.
 func (s *Server) Losses(dst []stats.Loss) []stats.Loss { return append(dst, s.sim.losses.List...) }
 
 // Traffic returns the bytes sent to and received from all clients since the server began,
@@ -173,31 +172,6 @@ func (s *Server) Losses(dst []stats.Loss) []stats.Loss { return append(dst, s.si
 // another, so their bytes are divided among the fields by size.
 func (s *Server) Traffic() []stats.Traffic {
 	return s.senders.traffic.trafficLines(s.p.Command, &s.stats)
-}
-
-// Players appends the players of the match to dst, in order of arrival. Absent players
-// whose place is held are included. Any goroutine may call it, also while Run runs.
-func (s *Server) Players(dst []foretick.PlayerID) []foretick.PlayerID {
-	p := s.board.players.Hold()
-	if p == nil {
-		return dst
-	}
-	defer p.Release()
-	return append(dst, p.Value...)
-}
-
-// Player returns the counters of one player as of the end of the newest tick, or as of its
-// newest join, loss or return if that is later. It returns false when there is no such player. Any goroutine may call it, also while Run runs.
-func (s *Server) Player(player foretick.PlayerID) (stats.Player, bool) {
-	if int(player) >= len(s.board.each) {
-		return stats.Player{}, false
-	}
-	p := s.board.each[player].Hold()
-	if p == nil {
-		return stats.Player{}, false
-	}
-	defer p.Release()
-	return p.Value.stats, p.Value.plays
 }
 
 // ended reports whether the tick counter has run out, after 2³² − 4096 ticks: see

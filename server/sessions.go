@@ -21,6 +21,7 @@ type sessions struct {
 	given   uint64    // how many numbers were given up so far
 
 	observers []*player // they are not among players
+	watched   uint64    // how many peers asked to observe so far
 
 	joining []*player
 	leaving []foretick.PlayerID

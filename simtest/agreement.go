@@ -22,7 +22,7 @@ type Agreement struct {
 	server   *server.Server
 	sent     map[foretick.PlayerID]*[digests]probe.ScreenHash
 	compared map[*client.Client]foretick.Tick
-	player   []foretick.PlayerID
+	player   []server.Player
 	clients  []*client.Client
 
 	// Snapshots, Fields and Audits count the comparisons: digests of snapshots,
@@ -45,14 +45,14 @@ func (a *Agreement) Tick(m *Match) error {
 	t := a.server.Tick()
 	a.player = a.server.Players(a.player[:0])
 	for _, player := range a.player {
-		ring := a.sent[player]
+		ring := a.sent[player.ID]
 		if ring == nil {
 			ring = new([digests]probe.ScreenHash)
-			a.sent[player] = ring
+			a.sent[player.ID] = ring
 		}
 		ring[t%digests] = probe.ScreenHash{}
 		if t%max(a.Every, 1) == 0 {
-			ring[t%digests] = probe.OfServer(a.server).ScreenHash(player)
+			ring[t%digests] = probe.OfServer(a.server).ScreenHash(player.ID)
 		}
 	}
 	a.clients = m.Clients(a.clients[:0])

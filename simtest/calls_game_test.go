@@ -178,27 +178,35 @@ var callable = map[string]func(k *callSite) error{
 	"Server.Draw":            func(k *callSite) error { k.srv.Draw(time.Second / 60); return nil },
 	"Server.Figures":         func(k *callSite) error { k.srv.Figures(&stats.Server{}); return nil },
 	"Server.Frame":           func(k *callSite) error { k.srv.Frame(); return nil },
-	"Server.Identity":        func(k *callSite) error { k.srv.Identity(k.player); return nil },
+	"Server.Identity":        func(k *callSite) error { k.srv.Identity(k.srv.Player(k.player)); return nil },
 	"Server.KickIdentity":    func(k *callSite) error { k.srv.KickIdentity([]byte("somebody"), "out"); return nil },
-	"Server.KickObservers": func(k *callSite) error {
-		k.srv.KickObservers("out", func(server.Observer, server.Grant) bool { return true })
-		return nil
+	"Server.Observers": func(k *callSite) error {
+		var errs []error
+		for _, o := range k.srv.Observers(nil) {
+			errs = append(errs, k.srv.KickObserver(o.ID, "out"))
+		}
+		return errors.Join(errs...)
 	},
 	"Server.Losses": func(k *callSite) error { k.srv.Losses(nil); return nil },
 	"Server.Next":   func(k *callSite) error { k.srv.Next(); return nil },
 	"Server.NextLevel": func(k *callSite) error {
 		return k.srv.NextLevel([]byte("next"), func(f *foretick.ServerFrame) {
 			for _, player := range k.srv.Players(nil) {
-				f.Spawn(&k.g.body, player)
+				f.Spawn(&k.g.body, player.ID)
 			}
 		})
 	},
-	"Server.Player":           func(k *callSite) error { k.srv.Player(k.player); return nil },
+	"Server.Player":       func(k *callSite) error { k.srv.Player(k.player); return nil },
+	"Server.PlayerStats":  func(k *callSite) error { k.srv.PlayerStats(k.srv.Player(k.player)); return nil },
+	"Server.KickObserver": func(k *callSite) error { return k.srv.KickObserver(1, "out") },
+	"Server.DoFor": func(k *callSite) error {
+		return k.srv.DoFor(k.srv.Player(k.player), "for a player", func(*foretick.ServerFrame) {})
+	},
 	"Server.Players":          func(k *callSite) error { k.srv.Players(nil); return nil },
 	"Server.Record":           func(k *callSite) error { k.srv.Record(new(int)); return nil },
-	"Server.RemeasureLatency": func(k *callSite) error { k.srv.RemeasureLatency(k.player); return nil },
+	"Server.RemeasureLatency": func(k *callSite) error { k.srv.RemeasureLatency(k.srv.Player(k.player)); return nil },
 	"Server.Run":              func(k *callSite) error { return k.srv.Run(stopped()) },
-	"Server.SetLateInputs":    func(k *callSite) error { k.srv.SetLateInputs(k.player, false); return nil },
+	"Server.SetLateInputs":    func(k *callSite) error { k.srv.SetLateInputs(k.srv.Player(k.player), false); return nil },
 	"Server.Shutdown":         func(k *callSite) error { return k.srv.Shutdown("over", 100*time.Millisecond) },
 	"Server.Stats":            func(k *callSite) error { k.srv.Stats(); return nil },
 	"Server.Step":             func(k *callSite) error { k.srv.Step(k.m.Now().Add(time.Second)); return nil },

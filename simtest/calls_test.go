@@ -40,7 +40,7 @@ var played = []string{
 	"Hitbox", "Hitboxes", "Interest", "Interpolate", "LifeID", "Message.OnClient", "PredictRemote",
 	"Protocol.OnAppear", "Protocol.OnDisconnect", "Protocol.OnJoin", "Protocol.OnLeave", "Protocol.OnLevel", "Protocol.OnReconnect",
 	"Protocol.OnVanish", "Protocol.Relevant", "Protocol.Render", "Protocol.Server", "Protocol.Shared", "Request.Handle", "client.Sample",
-	"Server.Do", "Server.KickObservers", "Server.NextLevel", "server.Config.Observe", "server.Config.OnDrain", "server.Config.OnPanic", "server.Config.OnTick",
+	"Server.Do", "Server.DoFor", "Server.NextLevel", "server.Config.Observe", "server.Config.OnDrain", "server.Config.OnPanic", "server.Config.OnTick",
 	"SpawnConfig.OnCancelled", "SpawnConfig.OnConfirmed", "SpawnConfig.OnPredicted",
 }
 
@@ -183,14 +183,14 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 		Protocol: g.protocol(), Tags: []string{foretick.TagRender}, Timeout: 600 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
 		Observe: func(server.Observer) (server.Grant, error) {
 			g.runs("server.Config.Observe", nil)
-			return server.Grant{Everything: true}, nil
+			return server.Everything(), nil
 		},
 		OnPanic: func(server.Panic) { g.runs("server.Config.OnPanic", nil) },
 		OnDrain: func(f *foretick.ServerFrame, _ string) { g.runs("server.Config.OnDrain", f.Frame) },
 		OnTick:  func(f *foretick.ServerFrame) { g.runs("server.Config.OnTick", f.Frame) },
 	})
 	require.NoError(t, err)
-	join := func(observe bool) *client.Client {
+	join := func(observe *client.Observe) *client.Client {
 		cg := &caller{}
 		cg.runs = runs(cg)
 		cfg := client.Config{
@@ -204,7 +204,7 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 				return m.Dial(callLink, callLink), nil
 			},
 		}
-		if !observe {
+		if observe == nil {
 			cfg.Sample = client.Sample(&cg.cmd, func(v client.View) callerMove {
 				cg.runs("client.Sample", nil)
 				return callerMove{X: []float32{0.5, -1, 0.25}[v.Tick/8%3], Fire: v.Tick%8 == 0}
@@ -217,9 +217,9 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 		}
 		return c
 	}
-	actor := join(false)
-	bystander = join(false)
-	leaver := join(false)
+	actor := join(nil)
+	bystander = join(nil)
+	leaver := join(nil)
 	m.RunFor(time.Second)
 	k.player, armed = actor.View().Player, true
 	level := func(changed func() bool) { // right after a Step in which a player joined or left
@@ -231,20 +231,17 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 		defer func() { changing = false }()
 		_ = k.srv.NextLevel([]byte("level"), func(f *foretick.ServerFrame) {
 			for _, player := range k.srv.Players(nil) {
-				f.Spawn(&g.body, player)
+				f.Spawn(&g.body, player.ID)
 			}
 			g.runs("Server.NextLevel", f.Frame)
 		})
 	}
 	_ = k.srv.Do("hook", func(f *foretick.ServerFrame) { g.runs("Server.Do", f.Frame) })
+	_ = k.srv.DoFor(k.srv.Player(k.player), "hook", func(f *foretick.ServerFrame) { g.runs("Server.DoFor", f.Frame) })
 	_ = g.ask.Send(actor, callerWord{})
 	m.RunFor(200 * time.Millisecond)
-	join(true)
+	join(&client.Observe{})
 	m.RunFor(200 * time.Millisecond)
-	k.srv.KickObservers("out", func(server.Observer, server.Grant) bool {
-		g.runs("Server.KickObservers", nil)
-		return false
-	})
 	if hook == "server.Config.OnPanic" {
 		_ = k.srv.Do("fails", func(*foretick.ServerFrame) { panic("planned") })
 	}
@@ -253,10 +250,10 @@ func callMatch(t *testing.T, hook string, between bool, call func(k *callSite) e
 	level(func() bool { return len(k.srv.Players(nil)) < players })
 	m.RunFor(100 * time.Millisecond)
 	players = len(k.srv.Players(nil))
-	join(false)
+	join(nil)
 	level(func() bool { return len(k.srv.Players(nil)) > players })
 	m.Freeze(actor, true)
-	away := func() bool { st, _ := k.srv.Player(k.player); return st.RTT == 0 }
+	away := func() bool { st, _ := k.srv.PlayerStats(k.srv.Player(k.player)); return st.RTT == 0 }
 	if between {
 		level(away)
 	} else {

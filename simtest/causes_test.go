@@ -212,7 +212,7 @@ func TestKicksAreNoCode(t *testing.T) {
 		for at := 3 * time.Second; at < 20*time.Second; at += 700 * time.Millisecond {
 			m.Net.At(at, func() {
 				if player := s.Players(nil); len(player) > 0 {
-					s.Frame().Kick(player[m.Rand().IntN(len(player))], transport.FirstUserCode, "enough")
+					s.Frame().Kick(player[m.Rand().IntN(len(player))].ID, transport.FirstUserCode, "enough")
 				}
 			})
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 )
 
 // census fails a match in which too little happened: too few ticks of playing
@@ -14,7 +14,7 @@ type census struct {
 	d      *director
 	played uint64 // ticks of all clients in the match
 	seen   uint64 // ticks of all observers
-	player []ecs.Owner
+	player []server.Player
 }
 
 // watchMatch adds the plan's checkers and those of every plan.

@@ -166,7 +166,7 @@ func TestReliableOverflow(t *testing.T) {
 	var e *transport.DisconnectError
 	require.ErrorAs(t, b.View().Err, &e)
 	require.Equal(t, transport.Overflow, e.Code)
-	require.Equal(t, []foretick.PlayerID{g.View().Player}, srv.Players(nil), "its place is not held")
+	require.Equal(t, []server.Player{srv.Player(g.View().Player)}, srv.Players(nil), "its place is not held")
 	require.Len(t, good.lines, int(sent))
 	require.Equal(t, client.Playing, g.View().State)
 }

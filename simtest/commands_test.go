@@ -192,7 +192,7 @@ func TestSpeedHack(t *testing.T) {
 		require.Greater(t, fired[i], fired[i-1], "a command ran twice")
 	}
 	require.Len(t, fired, len(ran))
-	st, ok := srv.Player(1)
+	st, ok := srv.PlayerStats(srv.Player(1))
 	require.True(t, ok)
 	require.EqualValues(t, len(ran), st.InputsTaken)
 	require.Greater(t, st.InputsLate, uint64(100))

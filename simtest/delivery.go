@@ -159,7 +159,7 @@ func (d *Delivery) Quiet(m *Match) error {
 	d.makeMaps()
 	for _, c := range m.Clients(nil) {
 		player := c.View().Player
-		st, ok := m.Server().Player(player)
+		st, ok := m.Server().PlayerStats(m.Server().Player(player))
 		o := d.sent[player]
 		if ok && o != nil && o.now.session == st.SessionNumber && len(o.now.queue) > 0 {
 			return fmt.Errorf("player %d: %d messages have not arrived, the oldest of tick %d", player, len(o.now.queue), o.now.queue[0].tick)

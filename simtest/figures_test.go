@@ -37,7 +37,7 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	require.InDelta(t, s.SnapshotBufferTarget.Seconds(), mean.Clock.SnapshotBuffer.Seconds(), 0.01)
 	require.InDelta(t, 1, mean.Clock.TimeScale, 0.01)
 	require.Zero(t, s.InputDelay)
-	player, _ := m.server.Player(m.client.View().Player)
+	player, _ := m.server.PlayerStats(m.server.Player(m.client.View().Player))
 	require.Positive(t, player.InputBuffer)
 	require.InDelta(t, (s.Lead + s.SnapshotBufferTarget).Seconds(), player.RenderDelay.Seconds(), 0.01)
 
@@ -62,7 +62,7 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	// Losses, in both directions.
 	up, down := m.Net.Paths(m.end)
 	losses := func() [4]uint64 {
-		p, _ := m.server.Player(m.client.View().Player)
+		p, _ := m.server.PlayerStats(m.server.Player(m.client.View().Player))
 		return [4]uint64{up.Stats().Lost, down.Stats().Lost, p.PacketsLostIn, m.client.Stats().Connection.LostIn}
 	}
 	before := losses()
@@ -78,7 +78,7 @@ func TestFiguresAreWhatTheNetworkDid(t *testing.T) {
 	require.Greater(t, after[0]-before[0], uint64(30))
 	require.Equal(t, after[0]-before[0], after[2])
 	require.Equal(t, after[1]-before[1], after[3])
-	player, _ = m.server.Player(m.client.View().Player)
+	player, _ = m.server.PlayerStats(m.server.Player(m.client.View().Player))
 	require.GreaterOrEqual(t, player.PacketsLost, after[3])
 	require.Contains(t, m.client.Stats().String(), "snapshot buffer")
 	require.Contains(t, m.client.Stats().String(), "lost in")

@@ -170,6 +170,6 @@ func offsets(m *simtest.Match, c *client.Client) (lead, shown time.Duration) {
 }
 
 func missing(s *server.Server, c *client.Client) uint64 {
-	st, _ := s.Player(c.View().Player)
+	st, _ := s.PlayerStats(s.Player(c.View().Player))
 	return st.InputsMissing
 }

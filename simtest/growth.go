@@ -24,7 +24,7 @@ type growth struct {
 	looks  int                  // number of looks in each list of counts
 	counts map[string][]int     // number of entities at each look, by prefab
 	posts  map[postbox]*postage // ticks with reliable messages, by receiver and kind
-	player []foretick.PlayerID
+	player []server.Player
 	most   int // most entities of one prefab at a look
 }
 

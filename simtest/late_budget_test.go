@@ -171,7 +171,7 @@ func (x *misery) play(t testing.TB, seed uint64) {
 		x.most = max(x.most, sum)
 	}
 	for n := range foretick.PlayerID(steady + stalled + misers) {
-		st, ok := m.Server().Player(n + 1)
+		st, ok := m.Server().PlayerStats(m.Server().Player(n + 1))
 		require.True(t, ok)
 		refused := st.InputsOverBudget + st.InputsHindsight
 		if n < steady+stalled {

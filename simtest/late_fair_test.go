@@ -148,7 +148,7 @@ func TestParryOfWhatWasSeen(t *testing.T) {
 				}
 			}
 			require.GreaterOrEqual(t, g.shots, min(each, duels-played))
-			st, ok := srv.Player(2)
+			st, ok := srv.PlayerStats(srv.Player(2))
 			require.True(t, ok)
 			parried, refused = parried+st.InputsRerun, refused+st.InputsHindsight
 		}
@@ -358,7 +358,7 @@ func floodRatio(t *testing.T, mode lateMode, inputs, matches, ticks int) float64
 			if n > 0 { // the first inputs arrive in the second tick
 				spent[0], spent[1] = append(spent[0], calm.spent), append(spent[1], flood.spent)
 			}
-			st, ok := flood.m.Server().Player(16)
+			st, ok := flood.m.Server().PlayerStats(flood.m.Server().Player(16))
 			require.True(t, ok)
 			counted = st.InputsFar
 			require.Equal(t, calm.d.n, flood.d.n)
@@ -535,7 +535,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 			}
 			m.Run(63 * time.Second)
 			for i, c := range clients {
-				st, _ := m.Server().Player(c.View().Player)
+				st, _ := m.Server().PlayerStats(m.Server().Player(c.View().Player))
 				n := c.Stats().ByCause[prediction.Input]
 				missing, again, wrong, taken = missing+st.InputsMissing, again+st.InputsRerun, wrong+n, taken+st.InputsTaken
 				require.Zero(t, c.Stats().ByCause[prediction.Code])

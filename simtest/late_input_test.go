@@ -242,7 +242,7 @@ func TestLateInputsRunInTheirTick(t *testing.T) {
 		}
 		m.Run(93 * time.Second)
 		me := clients[1].View().Player
-		st, _ := m.Server().Player(me)
+		st, _ := m.Server().PlayerStats(m.Server().Player(me))
 		wrong := clients[1].Stats().ByCause[prediction.Input]
 		t.Logf("window %v: %d missing, %d of them run late, %d corrections by an input", window, st.InputsMissing, st.InputsRerun, wrong)
 		require.Greater(t, st.InputsMissing, uint64(10))
@@ -288,7 +288,7 @@ func TestLateShare(t *testing.T) {
 			}
 		}
 		for i, c := range clients {
-			st, _ := m.Server().Player(c.View().Player)
+			st, _ := m.Server().PlayerStats(m.Server().Player(c.View().Player))
 			late := float64(st.InputsMissing) / float64(st.InputsMissing+st.InputsTaken)
 			t.Logf("share %v, link %d: lead %v, %.2f %% of inputs late, %d of %d run in their own tick, %d over budget, %d corrections by an input", share, i, lead[i].Round(time.Millisecond), 100*late, st.InputsRerun, st.InputsMissing, st.InputsOverBudget, c.Stats().ByCause[prediction.Input])
 			require.LessOrEqual(t, late, share+0.01)
@@ -300,9 +300,9 @@ func TestLateShare(t *testing.T) {
 				require.Less(t, lead[i], before[i]-time.Millisecond*4)
 			}
 		}
-		st, _ := m.Server().Player(clients[0].View().Player)
+		st, _ := m.Server().PlayerStats(m.Server().Player(clients[0].View().Player))
 		require.Equal(t, st.InputsMissing, st.InputsRerun)
-		require.Equal(t, share == 0, m.Server().SetLateInputs(1, false))
+		require.Equal(t, share == 0, m.Server().SetLateInputs(m.Server().Player(1), false))
 		if share == 0 {
 			before = lead
 		}
@@ -443,7 +443,7 @@ func speedHack(t *testing.T, mode lateMode) {
 			require.LessOrEqual(t, float64(j-i+1), 30*(ran[j]-ran[i]).Seconds()+3+float64(window), "run in a window")
 		}
 	}
-	st, ok := srv.Player(1)
+	st, ok := srv.PlayerStats(srv.Player(1))
 	require.True(t, ok)
 	t.Logf("%s: %d of %.0f commands ran, %d of them late; %d times a settled tick ran again", mode.name, own, number, late, again)
 	require.Greater(t, again, 10)
@@ -475,7 +475,7 @@ func TestLimitsOfLateInputs(t *testing.T) {
 			c.step(t, now, n < 60 || n%30 > 14)
 		}
 		require.NoError(t, m.Err())
-		st, ok := m.Server().Player(2)
+		st, ok := m.Server().PlayerStats(m.Server().Player(2))
 		require.True(t, ok)
 		t.Logf("%s: %d inputs were missing, %d ran late", mode.name, st.InputsMissing, st.InputsRerun)
 		require.Greater(t, st.InputsRerun, uint64(40))
@@ -567,7 +567,7 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 		m.Run(70 * time.Second)
 		for i, c := range clients {
 			me := c.View().Player
-			st, _ := m.Server().Player(me)
+			st, _ := m.Server().PlayerStats(m.Server().Player(me))
 			late += int(st.InputsRerun)
 			t.Log(seed, st.InputsMissing, st.InputsRerun, c.Stats().ByCause)
 			if st.InputsMissing != st.InputsRerun {

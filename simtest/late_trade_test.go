@@ -88,7 +88,7 @@ func TestTradeAfterDeath(t *testing.T) {
 					tick()
 				}
 			}
-			st, ok := srv.Player(2)
+			st, ok := srv.PlayerStats(srv.Player(2))
 			require.True(t, ok)
 			late, over = late+st.InputsRerun, over+st.InputsOverBudget
 		}

@@ -27,12 +27,12 @@ func TestLateWindowBoundsTheJump(t *testing.T) {
 			simtest.Seat{Up: path, Down: path, Wrap: func(e transport.Endpoint) transport.Endpoint { link.Endpoint = e; return link }})
 		require.NoError(t, err)
 		m.Run(5 * time.Second)
-		before, _ := m.Server().Player(1)
+		before, _ := m.Server().PlayerStats(m.Server().Player(1))
 		link.holds = true
 		m.RunFor(window + 167*time.Millisecond)
 		link.release(t)
 		m.RunFor(200 * time.Millisecond)
-		after, _ := m.Server().Player(1)
+		after, _ := m.Server().PlayerStats(m.Server().Player(1))
 		missing, late := after.InputsMissing-before.InputsMissing, after.InputsRerun-before.InputsRerun
 		require.Greater(t, missing, late, "window %v: or this test shows nothing", window)
 		require.InDelta(t, window.Seconds()*rate, late, 1.01, "window %v: %d commands missed their ticks", window, missing)

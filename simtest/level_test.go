@@ -31,7 +31,7 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 	require.Zero(t, srv.World().Len(), "its Join is yet to come")
 	require.NoError(t, srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
-			f.Spawn(&g.player, player)
+			f.Spawn(&g.player, player.ID)
 		}
 	}))
 	m.Run(m.Net.Now() + time.Second)
@@ -57,7 +57,7 @@ func TestLevelsOverhaulPackets(t *testing.T) {
 		for level := range byte(6) {
 			require.NoError(t, srv.NextLevel([]byte{level}, func(f *foretick.ServerFrame) {
 				for _, player := range srv.Players(nil) {
-					f.Spawn(&g.player, player)
+					f.Spawn(&g.player, player.ID)
 				}
 			}))
 			m.Run(m.Net.Now() + 100*time.Millisecond)
@@ -85,7 +85,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 				require.False(t, ecs.Engine(f.World).Locked())
 				changed = f.Tick
 				for _, player := range srv.Players(nil) {
-					g.pos.Get(f.World, f.Spawn(&g.player, player)).Y = 50
+					g.pos.Get(f.World, f.Spawn(&g.player, player.ID)).Y = 50
 				}
 			}))
 			require.Zero(t, changed)
@@ -142,7 +142,7 @@ func TestLevelChange(t *testing.T) {
 			before := srv.Tick()
 			require.NoError(t, srv.NextLevel([]byte(name), func(f *foretick.ServerFrame) {
 				for _, player := range srv.Players(nil) {
-					g.pos.Get(f.World, f.Spawn(&g.player, player)).Y = 50 + float32(k)
+					g.pos.Get(f.World, f.Spawn(&g.player, player.ID)).Y = 50 + float32(k)
 				}
 				f.Spawn(&g.player, ecs.Nobody)
 			}))

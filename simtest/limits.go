@@ -29,7 +29,7 @@ type Limits struct {
 	first  foretick.Tick
 	seen   foretick.Tick // newest tick of the server that was seen
 	last   map[foretick.PlayerID]limited
-	player []foretick.PlayerID
+	player []server.Player
 
 	// Commands and Claims count the checks; MostRewind is the largest rewind,
 	// in ticks.
@@ -66,39 +66,40 @@ func (l *Limits) Tick(m *Match) error {
 	}
 	l.player = s.Players(l.player[:0])
 	for _, player := range l.player {
-		st, _ := s.Player(player)
-		was, known := l.last[player]
+		id := player.ID
+		st, _ := s.PlayerStats(player)
+		was, known := l.last[id]
 		if known && was.connection > st.ConnectionNumber || known && st.InputsTaken < was.taken {
 			was, known = limited{}, false // another player has the number now
 		}
 		if known && st.InputsTaken-was.taken > ticks {
-			return fmt.Errorf("player %d executed %d commands in %d ticks", player, st.InputsTaken-was.taken, ticks)
+			return fmt.Errorf("player %d executed %d commands in %d ticks", id, st.InputsTaken-was.taken, ticks)
 		}
 		ran, late := int64(st.InputsTaken+st.InputsRerun)-int64(s.Tick()), probe.LateShare*int64(st.InputsRerun)-int64(s.Tick())
 		if !known || was.connection != st.ConnectionNumber {
 			was.least, was.leastLate = ran, late
 		}
 		if ran-was.least > window {
-			return fmt.Errorf("player %d had %d more commands run than ticks passed, and LateInputs allows %d", player, ran-was.least, window)
+			return fmt.Errorf("player %d had %d more commands run than ticks passed, and LateInputs allows %d", id, ran-was.least, window)
 		}
 		if late-was.leastLate > probe.LateShare*probe.LateDeep*window {
-			return fmt.Errorf("player %d had %d more late commands run than a fifth of the ticks, and %d are allowed", player, (late-was.leastLate)/probe.LateShare, probe.LateDeep*window)
+			return fmt.Errorf("player %d had %d more late commands run than a fifth of the ticks, and %d are allowed", id, (late-was.leastLate)/probe.LateShare, probe.LateDeep*window)
 		}
 		if st.InputsRerun > st.InputsMissing {
-			return fmt.Errorf("player %d had %d late commands run in %d ticks without one", player, st.InputsRerun, st.InputsMissing)
+			return fmt.Errorf("player %d had %d late commands run in %d ticks without one", id, st.InputsRerun, st.InputsMissing)
 		}
 		l.Commands += st.InputsTaken - was.taken
-		verdict := probe.OfServer(s).Verdict(player)
+		verdict := probe.OfServer(s).Verdict(id)
 		now := limited{
 			connection: st.ConnectionNumber, taken: st.InputsTaken, judged: verdict, rtt: max(was.rtt, st.RTT),
 			least: min(was.least, ran), leastLate: min(was.leastLate, late),
 		}
 		if verdict.At == s.Tick() {
-			if err := l.claim(player, &verdict, &was, now.rtt, interval); err != nil {
+			if err := l.claim(id, &verdict, &was, now.rtt, interval); err != nil {
 				return err
 			}
 		}
-		l.last[player] = now
+		l.last[id] = now
 	}
 	return nil
 }

@@ -49,11 +49,11 @@ func newLong(t *testing.T, rate int, link sim.Link) *longMatch {
 // resets the client's clock made.
 func (m *longMatch) taken(t *testing.T, length time.Duration) (inputs, resets uint64) {
 	me := m.client.View().Player
-	before, ok := m.server.Player(me)
+	before, ok := m.server.PlayerStats(m.server.Player(me))
 	require.True(t, ok)
 	jumps := m.client.Stats().HardResets
 	m.Run(m.Net.Now() + length)
-	after, ok := m.server.Player(me)
+	after, ok := m.server.PlayerStats(m.server.Player(me))
 	require.True(t, ok)
 	return after.InputsTaken - before.InputsTaken, m.client.Stats().HardResets - jumps
 }

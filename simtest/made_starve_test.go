@@ -55,7 +55,7 @@ func (a *madeMatch) feed(s *madeSeat, t foretick.Tick) {
 	h.asked = t
 	most, longest := foretick.Tick(starveAfter.Seconds()*float64(a.g.rate)), foretick.Tick(longLasts.Seconds()*float64(a.g.rate))
 	counts := a.m.Net.Now() >= h.calm
-	if st, ok := a.srv.Player(me); ok {
+	if st, ok := a.srv.PlayerStats(a.srv.Player(me)); ok {
 		if st.InputsTaken != h.taken || !counts {
 			h.taken, h.since = st.InputsTaken, t
 		}

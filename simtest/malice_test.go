@@ -67,7 +67,7 @@ func newVictims(t *testing.T) *victims {
 		step()
 		v.took = append(v.took, time.Since(begin))
 		for _, player := range v.srv.Players(nil) {
-			st, _ := v.srv.Player(player)
+			st, _ := v.srv.PlayerStats(player)
 			v.queued = max(v.queued, st.Queued)
 		}
 	}

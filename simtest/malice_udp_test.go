@@ -103,6 +103,6 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	require.Greater(t, st.Refused, uint64(10))
 	require.Equal(t, client.Playing, honest.View().State)
 	require.EqualValues(t, 1, len(srv.Players(nil)))
-	inputs, _ := srv.Player(honest.View().Player)
+	inputs, _ := srv.PlayerStats(srv.Player(honest.View().Player))
 	require.Greater(t, inputs.InputsTaken, uint64(30))
 }

@@ -59,7 +59,7 @@ type Match struct {
 	seats    []*seat
 	owners   map[int]foretick.PlayerID // players on the current server, by number of their endpoint
 	grants   map[string]server.Grant   // what observers of the current server may see, by address
-	player   []foretick.PlayerID
+	player   []server.Player
 	trace    hash.Hash // digest for Match.Trace; nil: the match has no trace
 	buf      []byte
 	step     func()
@@ -338,12 +338,12 @@ func (m *Match) Owner(endpoint int) foretick.PlayerID {
 	m.player = m.server.Players(m.player[:0])
 	var info transport.Info
 	for _, player := range m.player {
-		if m.listen.Info(m.inside.Peer(player), &info) && info.Addr == sim.Addr(endpoint) {
+		if m.listen.Info(m.inside.Peer(player.ID), &info) && info.Addr == sim.Addr(endpoint) {
 			if len(m.owners) > 2*len(m.player)+8 {
 				clear(m.owners) // most of them are outdated
 			}
-			m.owners[endpoint] = player // a connection keeps its player
-			return player
+			m.owners[endpoint] = player.ID // a connection keeps its player
+			return player.ID
 		}
 	}
 	return ecs.Nobody

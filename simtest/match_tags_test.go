@@ -138,7 +138,7 @@ func TestTagsOfAMatch(t *testing.T) {
 					require.Equal(t, []bool{storm, storm && winter, storm, winter, true},
 						[]bool{own["gale"], own["blizzard"], own["lightning"], own["hum"], own["chart"]})
 					require.False(t, own["thunder"])
-					of, _ := m.Server().Player(c.View().Player)
+					of, _ := m.Server().PlayerStats(m.Server().Player(c.View().Player))
 					rerun += of.InputsRerun
 				}
 				if sc.LateInputs > 0 {
@@ -166,7 +166,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 	serve := func(tags ...string) {
 		srv = &weather{}
 		_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: tags, Observe: func(server.Observer) (server.Grant, error) {
-			return server.Grant{Everything: true}, nil
+			return server.Everything(), nil
 		}})
 		require.NoError(t, err)
 	}
@@ -175,7 +175,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 	link := sim.Link{Latency: 30 * time.Millisecond}
 	c, err := m.Join(client.Config{Protocol: g.protocol(), Sample: g.sampler()}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
-	watcher, err := m.Join(client.Config{Protocol: eye.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
+	watcher, err := m.Join(client.Config{Protocol: eye.protocol(), Observe: &client.Observe{}}, simtest.Seat{Up: link, Down: link})
 	require.NoError(t, err)
 	expect := func(storm, winter bool) {
 		t.Helper()
@@ -197,7 +197,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 	expect(true, false)
 	require.NoError(t, m.Server().NextLevel(nil, func(f *foretick.ServerFrame) {
 		for _, player := range m.Server().Players(nil) {
-			f.Spawn(&srv.player, player)
+			f.Spawn(&srv.player, player.ID)
 		}
 	}))
 	m.RunFor(2 * time.Second)
@@ -261,7 +261,7 @@ func TestTagsOfAnotherBuild(t *testing.T) {
 func TestTagsReachBotsAndTools(t *testing.T) {
 	m, srv := simtest.New(7), &weather{}
 	_, err := m.Serve(server.Config{Protocol: srv.protocol(), Tags: []string{"deep winter"}, Observe: func(server.Observer) (server.Grant, error) {
-		return server.Grant{Everything: true}, nil
+		return server.Everything(), nil
 	}})
 	require.NoError(t, err)
 	light, err := bots.New((&weather{}).protocol(), func(dst *move, _ int, _ uint32) { dst.X = 1 })

@@ -11,7 +11,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// sight is what an observer of a plan asks to see, in client.Config.ObserveData.
+// sight is what an observer of a plan asks to see, in client.Observe.Data.
 type sight byte
 
 const (
@@ -27,19 +27,19 @@ const (
 // instead of a player's.
 func (d *director) grant(o server.Observer) (server.Grant, error) {
 	if len(o.Data) != 1 {
-		return server.Grant{}, fmt.Errorf("simtest: an observer's data has %d bytes, and 1 is right", len(o.Data))
+		return server.Public(), fmt.Errorf("simtest: an observer's data has %d bytes, and 1 is right", len(o.Data))
 	}
 	switch sight(o.Data[0]) {
 	case teamSight:
-		return server.Grant{Team: uint8(1 + d.m.rand.IntN(2))}, nil
+		return server.OfTeam(uint8(1 + d.m.rand.IntN(2))), nil
 	case playerSight:
 		if players := d.m.Server().Players(nil); len(players) > 0 {
-			return server.Grant{Player: players[d.m.rand.IntN(len(players))]}, nil
+			return server.OfPlayer(players[d.m.rand.IntN(len(players))].ID), nil
 		}
 	case everySight:
-		return server.Grant{Everything: true}, nil
+		return server.Everything(), nil
 	}
-	return server.Grant{}, nil
+	return server.Public(), nil
 }
 
 // addObserver adds an observer. The observers ask for the kinds of views in turn.
@@ -59,7 +59,7 @@ func (d *director) addObserver() {
 		}
 		looks++
 	}
-	cfg := client.Config{Protocol: p.Protocol, Observe: true, ObserveData: []byte{byte(kind)}}
+	cfg := client.Config{Protocol: p.Protocol, Observe: &client.Observe{Data: []byte{byte(kind)}}}
 	drift := d.plan.Drift * (2*d.m.rand.Float64() - 1)
 	var err error
 	c, err = d.m.Join(cfg, Seat{Up: l, Down: l, FrameRate: d.plan.FrameRate, Drift: drift, After: after})
@@ -108,7 +108,7 @@ func (m *Match) keepGrants(cfg *server.Config) {
 // Granted returns what the client at the endpoint with this number may see, if it observes.
 func (m *Match) Granted(endpoint int) (server.Grant, bool) {
 	if len(m.grants) == 0 {
-		return server.Grant{}, false
+		return server.Public(), false
 	}
 	g, ok := m.grants[sim.Addr(endpoint)]
 	return g, ok

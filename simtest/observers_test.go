@@ -50,7 +50,7 @@ func TestLeaksToObserversAreFound(t *testing.T) {
 		grant server.Grant
 		leaks bool
 	}{
-		"team": {server.Grant{Team: 1}, true}, "player": {server.Grant{Player: 1}, false}, "everything": {server.Grant{Everything: true}, false},
+		"team": {server.OfTeam(1), true}, "player": {server.OfPlayer(1), false}, "everything": {server.Everything(), false},
 	} {
 		plan.New = func() simtest.Player { return (&club{leak: row.leaks}).player() }
 		plan.Server = func(cfg *server.Config) {
@@ -71,7 +71,7 @@ func TestLeaksToObserversAreFound(t *testing.T) {
 func TestIdleObserversFail(t *testing.T) {
 	plan := simtest.Plan{New: newClub, Clients: 2, Observers: 2, Play: 6 * time.Second, Links: []sim.Link{sim.LAN}}
 	plan.Server = func(cfg *server.Config) {
-		cfg.Observe = func(server.Observer) (server.Grant, error) { return server.Grant{}, errors.New("not today") }
+		cfg.Observe = func(server.Observer) (server.Grant, error) { return server.Public(), errors.New("not today") }
 	}
 	_, err := plan.Run(1)
 	require.ErrorContains(t, err, "an observer was dropped")

@@ -419,7 +419,7 @@ func TestPartialTicksAreRefused(t *testing.T) {
 	for want, cfg := range map[string]func(*client.Config, *sprint, *foretick.Protocol){
 		"declare those that move the player with ecs.Partial": nil,
 		"only predicted ticks have parts":                     func(c *client.Config, _ *sprint, _ *foretick.Protocol) { c.NoPrediction = true },
-		"an observer predicts nothing":                        func(c *client.Config, _ *sprint, _ *foretick.Protocol) { c.Observe = true },
+		"an observer predicts nothing":                        func(c *client.Config, _ *sprint, _ *foretick.Protocol) { c.Observe = &client.Observe{} },
 		"or let Server systems move these objects": func(_ *client.Config, g *sprint, p *foretick.Protocol) {
 			p.Shared("kick", func(*foretick.Frame, ecs.Rows) {}, ecs.Read(&g.cmd), ecs.WriteOther(&g.place))
 		},

@@ -291,7 +291,7 @@ func TestDeliveryFinds(t *testing.T) {
 		},
 		"never": func(m *simtest.Match, d *simtest.Delivery, c *client.Client, _ simtest.MessageReceived) error {
 			me := c.View().Player
-			st, _ := m.Server().Player(me)
+			st, _ := m.Server().PlayerStats(m.Server().Player(me))
 			d.Sent(m, simtest.MessageSent{To: me, Session: st.SessionNumber, Tick: 7, Payload: []byte{9}})
 			return d.Quiet(m)
 		},

@@ -71,7 +71,7 @@ func (m *Match) Join(cfg client.Config, s Seat) (*client.Client, error) {
 	}
 	s.Drift = min(max(s.Drift, -0.5), 1)
 	st := &seat{
-		endpoint: m.Net.Dial(m.listen, s.Up, s.Down), observes: cfg.Observe, after: s.After, drift: s.Drift, up: s.Up, down: s.Down,
+		endpoint: m.Net.Dial(m.listen, s.Up, s.Down), observes: cfg.Observe != nil, after: s.After, drift: s.Drift, up: s.Up, down: s.Down,
 		interval: time.Duration(float64(time.Second) / float64(s.FrameRate) / (1 + s.Drift)),
 	}
 	wrap := s.Wrap

@@ -64,7 +64,7 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		m.Watch(secrets)
 		g := &vault{leaks: leaks}
 		_, err := m.Serve(server.Config{Protocol: g.protocol(), Observe: func(o server.Observer) (server.Grant, error) {
-			return server.Grant{Team: uint8(len(o.Data))}, nil // a team without players, or the public view
+			return server.OfTeam(uint8(len(o.Data))), nil // a team without players, or the public view
 		}})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1, Duplicate: 0.02}
@@ -77,9 +77,9 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		var observers []*client.Client
 		for i := range 4 {
 			cg := &vault{}
-			cfg := client.Config{Protocol: cg.protocol(), Observe: true}
+			cfg := client.Config{Protocol: cg.protocol(), Observe: &client.Observe{}}
 			if i == 3 {
-				cfg.ObserveData = []byte{1}
+				cfg.Observe.Data = []byte{1}
 			}
 			c, err := m.Join(cfg, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)

@@ -275,7 +275,7 @@ func TestSingletonsInALevel(t *testing.T) {
 	require.NoError(t, k.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 		k.g.count.Get(f.World).Left = 50_000
 		for _, player := range k.srv.Players(nil) {
-			f.Spawn(&k.g.player, player)
+			f.Spawn(&k.g.player, player.ID)
 		}
 	}))
 	k.m.Run(6 * time.Second)

@@ -78,9 +78,9 @@ func TestStalledClientSaysSoAndPlaysOn(t *testing.T) {
 		m.Run(back + 2*time.Second)
 		me := m.client.View().Player
 		y := m.game.pos.Get(m.server.World(), bodyOf(m.server, m.game, me)).Y
-		taken, _ := m.server.Player(me)
+		taken, _ := m.server.PlayerStats(m.server.Player(me))
 		m.Run(back + 4*time.Second)
-		now, _ := m.server.Player(me)
+		now, _ := m.server.PlayerStats(m.server.Player(me))
 		require.InDelta(t, 60, now.InputsTaken-taken.InputsTaken, 2, "its commands count again")
 		require.Greater(t, m.game.pos.Get(m.server.World(), bodyOf(m.server, m.game, me)).Y, y)
 		require.Zero(t, m.server.Stats().Resumed)

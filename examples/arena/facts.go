@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/lagcomp"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -251,11 +252,12 @@ func (l *facts) reruns(g *game.Game) {
 // ticks returns a function that logs each server tick after it ran.
 func (l *facts) ticks(m *match) func(f *foretick.ServerFrame) {
 	seen := map[foretick.PlayerID]stats.Player{}
-	var player []foretick.PlayerID
+	var players []server.Player
 	return func(f *foretick.ServerFrame) {
-		player = m.server.Players(player[:0])
-		for _, p := range player {
-			st, _ := m.server.Player(p)
+		players = m.server.Players(players[:0])
+		for _, player := range players {
+			st, _ := m.server.PlayerStats(player)
+			p := player.ID
 			was := seen[p]
 			seen[p] = st
 			l.add(Fact{F: "input", T: f.Tick, P: p, Ok: st.InputsTaken > was.InputsTaken, Missing: st.InputsMissing > was.InputsMissing, Late: int(st.InputsRerun - was.InputsRerun),

@@ -98,7 +98,7 @@ func (p *pages) key(i int, name string, down float32) {
 
 // reruns returns how many late inputs of a page's player made their own ticks run again.
 func (p *pages) reruns(i int) uint64 {
-	st, ok := p.match.server.Player(p.player(i))
+	st, ok := p.match.server.PlayerStats(p.match.server.Player(p.player(i)))
 	require.True(p.t, ok)
 	return st.InputsRerun
 }

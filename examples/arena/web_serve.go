@@ -172,7 +172,7 @@ func newWebMatch(o options, cl webClient) (w *webMatch, err error) {
 	w.game = game.NewGame(o.webRules())
 	w.game.Watch.Explain = w.judged
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
-		w.server.SetLateInputs(player, !wish.NoLateInputs)
+		w.server.SetLateInputs(w.server.Player(player), !wish.NoLateInputs)
 	}
 	start := time.Now()
 	w.in = inspect.New(inspect.Config{Clock: func() time.Duration { return time.Since(start) }})
@@ -265,7 +265,7 @@ func (w *webMatch) tell(f *foretick.ServerFrame) {
 
 // slide reports whether a player's body slides after a late input.
 func (w *webMatch) slide(player foretick.PlayerID, tick foretick.Tick) bool {
-	st, ok := w.server.Player(player)
+	st, ok := w.server.PlayerStats(w.server.Player(player))
 	if !ok {
 		return false
 	}

@@ -152,7 +152,7 @@ func (g *Game) next(f *foretick.Frame, level string) {
 	}
 	_ = g.server.NextLevel([]byte(level), func(f *foretick.ServerFrame) { // a name is never too long
 		for _, player := range g.server.Players(nil) {
-			g.enter(f, player, g.kept[player])
+			g.enter(f, player.ID, g.kept[player.ID])
 		}
 		g.kept = nil
 	})

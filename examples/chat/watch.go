@@ -18,9 +18,9 @@ const watchWord = "the public stream"
 // admit admits spectators. The zero Grant lets them see what all players may see: no plans.
 func admit(o server.Observer) (server.Grant, error) {
 	if string(o.Data) != watchWord {
-		return server.Grant{}, errors.New("only the stream may watch")
+		return server.Public(), errors.New("only the stream may watch")
 	}
-	return server.Grant{}, nil
+	return server.Public(), nil
 }
 
 // watcher is a tool that follows a match without the game's Go types: it knows components,

@@ -35,7 +35,6 @@ var callers = map[string]string{
 	"server.Config.Clock": "the program's own clock",
 
 	"server.Config.Verify":  "called by server.New, whose caller has the panic",
-	"Server.KickObservers":  "called in the call that is given it",
 	"host.Host.EachMatch":   "called in the call that is given it",
 	"lifecycle.Counts":      "the package's own",
 	"lifecycle.Files.Watch": "the package's own",

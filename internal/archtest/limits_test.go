@@ -18,7 +18,7 @@ import (
 var limitRows = map[string]string{
 	"MaxAudiences":       "audiences",
 	"MaxGameChannels":    "channels",
-	"MaxHelloData":       "`client.Config.ObserveData`",
+	"MaxHelloData":       "`client.Observe.Data`",
 	"MaxLateShare":       "`server.Config.LateShare`",
 	"MaxLevelData":       "bytes of data for a level",
 	"MaxMessageFields":   "fields of all messages and requests",

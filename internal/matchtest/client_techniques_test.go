@@ -212,13 +212,14 @@ func TestSetLateInputs(t *testing.T) {
 		return w.server.Stats().InputsRerun - before
 	}
 	require.NotZero(t, count(1))
-	require.True(t, w.server.SetLateInputs(1, false))
+	require.True(t, w.server.SetLateInputs(w.server.Player(1), false))
 	require.Zero(t, count(0))
 	require.Equal(t, client.Playing, w.client.View().State)
-	require.True(t, w.server.SetLateInputs(1, true))
+	require.True(t, w.server.SetLateInputs(w.server.Player(1), true))
 	require.NotZero(t, count(1))
-	require.False(t, w.server.SetLateInputs(9, false), "nobody")
-	require.False(t, newPushed(t, 0, sim.Link{}).server.SetLateInputs(1, false), "a server without them")
+	require.False(t, w.server.SetLateInputs(w.server.Player(9), false), "nobody")
+	without := newPushed(t, 0, sim.Link{}).server
+	require.False(t, without.SetLateInputs(without.Player(1), false), "a server without them")
 	w.held = false
 	w.match.Run(w.match.Net.Now() + 2*time.Second)
 	a := simtest.Audit(w.server, 1, w.client)

@@ -18,7 +18,7 @@ import (
 // A draining server refuses new players. It accepts players that reconnect, whether it has noticed
 // the loss of their connection or not. It closes itself when the last player is gone.
 func TestDrain(t *testing.T) {
-	h := newVenue(t, server.Config{Observe: func(server.Observer) (server.Grant, error) { return server.Grant{}, nil }})
+	h := newVenue(t, server.Config{Observe: func(server.Observer) (server.Grant, error) { return server.Public(), nil }})
 	stays, sleeps, breaks := h.enters("1.0.0.1:1"), h.enters("1.0.0.2:1"), h.enters("1.0.0.3:1")
 	h.run(10 * time.Second)
 	sleeps.asleep = true

@@ -192,7 +192,7 @@ func playSiege(t *testing.T, seed uint64, world bool) (again uint64, repeated in
 		}
 		n := slices.IndexFunc(g.rows, func(r Row) bool { return r.Player == player })
 		require.GreaterOrEqual(t, n, 0, "seed %d: player %d is in the database", seed, player)
-		if st, _ := srv.Player(player); st.InputsRerun == st.InputsMissing { // otherwise the server ran a tick without its input
+		if st, _ := srv.PlayerStats(srv.Player(player)); st.InputsRerun == st.InputsMissing { // otherwise the server ran a tick without its input
 			require.Equal(t, games[i].unsure[len(games[i].unsure)-1], g.rows[n].Tick, "seed %d", seed)
 		}
 		require.Equal(t, 1, games[0].told[Fallen{player}])

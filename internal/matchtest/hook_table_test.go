@@ -60,7 +60,7 @@ func TestFunctionsThatFail(t *testing.T) {
 					in("OnPanic", 0)
 				},
 				OnDrain: func(*foretick.ServerFrame, string) { in("OnDrain", 0) },
-				Observe: func(server.Observer) (server.Grant, error) { in("Observe", 0); return server.Grant{}, nil },
+				Observe: func(server.Observer) (server.Grant, error) { in("Observe", 0); return server.Public(), nil },
 			}
 			hook := func(name string) func(*foretick.ServerFrame, foretick.PlayerID) {
 				return func(_ *foretick.ServerFrame, player foretick.PlayerID) { in(name, player) }
@@ -162,7 +162,7 @@ func TestFunctionsThatFail(t *testing.T) {
 			require.Equal(t, 1, strings.Count(h.log.String(), "planted in "+row.name+"\""), h.log.String())
 			require.Nil(t, good.gone)
 			require.Equal(t, row.ends == endsPlayer, bad.gone != nil && bad.gone.Code == transport.Kicked)
-			require.True(t, slices.Contains(h.srv.Players(nil), foretick.PlayerID(good.welcome.Owner)))
+			require.True(t, slices.Contains(h.srv.Players(nil), h.srv.Player(foretick.PlayerID(good.welcome.Owner))))
 		})
 	}
 }

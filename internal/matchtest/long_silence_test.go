@@ -198,7 +198,7 @@ func TestLevelsWhileSilent(t *testing.T) {
 				m.run(200 * time.Millisecond)
 				require.NoError(t, m.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 					for _, p := range m.srv.Players(nil) {
-						f.Spawn(&m.served.Player, p)
+						f.Spawn(&m.served.Player, p.ID)
 					}
 				}))
 			}

@@ -270,7 +270,7 @@ func addressHolds(t *testing.T, most, hold int) {
 	players := h.srv.Players(nil)
 	require.Len(t, players, hold+1)
 	for _, c := range append(away[:hold:hold], other) {
-		require.Contains(t, players, foretick.PlayerID(c.welcome.Owner), "those who played longest")
+		require.Contains(t, players, h.srv.Player(foretick.PlayerID(c.welcome.Owner)), "those who played longest")
 	}
 	lines := 1 // lines of the log in a minute
 	if most < 0 {
@@ -330,8 +330,8 @@ func TestKickFromInside(t *testing.T) {
 	kick := func(h *venue, from string, f *foretick.ServerFrame) {
 		for _, player := range h.srv.Players(nil) {
 			kicks++
-			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, player, f.Kick(player, transport.FirstUserCode+7, "out, "+from)))
-			f.Kick(player, transport.Kicked, "too late")
+			h.heard = append(h.heard, fmt.Sprintf("%s kicks %d %v", from, player.ID, f.Kick(player.ID, transport.FirstUserCode+7, "out, "+from)))
+			f.Kick(player.ID, transport.Kicked, "too late")
 		}
 	}
 	for _, from := range []string{"join", "leave", "absent", "return", "command", "system", "request", "tick", "message", "panic"} {

@@ -138,7 +138,7 @@ func TestSlowConsumer(t *testing.T) {
 				h.score.Broadcast(srv.Frame(), points{Points: 5})
 			}
 			for _, player := range srv.Players(nil) {
-				most = max(most, probe.OfServer(srv).Queued(player))
+				most = max(most, probe.OfServer(srv).Queued(player.ID))
 			}
 		}
 	}

@@ -300,8 +300,8 @@ func TestRecordsTooLong(t *testing.T) {
 
 // Observers receive long records too: one with the public view, and one that sees everything.
 func TestObserversOfLongRecords(t *testing.T) {
-	for _, everything := range []bool{false, true} {
-		m := newStore(t, &depot{observed: &server.Grant{Everything: everything}})
+	for _, grant := range []server.Grant{server.Public(), server.Everything()} {
+		m := newStore(t, &depot{observed: &grant})
 		_, _ = m.join(0)
 		m.RunFor(time.Second)
 		for range 6 {
@@ -310,7 +310,7 @@ func TestObserversOfLongRecords(t *testing.T) {
 		}
 		g := &depot{}
 		link := sim.Link{Latency: 30 * time.Millisecond, Loss: 0.05}
-		o, err := m.Join(client.Config{Protocol: g.protocol(), Observe: true}, simtest.Seat{Up: link, Down: link})
+		o, err := m.Join(client.Config{Protocol: g.protocol(), Observe: &client.Observe{}}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
 		m.RunFor(4 * time.Second)
 		m.g.still = true

@@ -114,24 +114,24 @@ func TestStopped(t *testing.T) {
 	require.True(t, run(20*time.Second, func() bool { return len(srv.Players(nil)) == 2 }))
 	run(1500*time.Millisecond, nil)
 	me, other := srv.Players(nil)[0], srv.Players(nil)[1]
-	entity, _ := body(me)
+	entity, _ := body(me.ID)
 	for _, stop := range stops {
-		before, _ := srv.Player(other)
+		before, _ := srv.PlayerStats(other)
 		require.NoError(t, stopped.Process.Signal(syscall.SIGSTOP))
 		run(stop-100*time.Millisecond, nil)
-		_, at := body(me)
+		_, at := body(me.ID)
 		run(100*time.Millisecond, nil)
-		e, now := body(me)
+		e, now := body(me.ID)
 		require.Equal(t, entity, e, "%v: it stayed in the world", stop)
 		require.Equal(t, at, now, "%v: neutral", stop)
 		require.NoError(t, stopped.Process.Signal(syscall.SIGCONT))
 
 		// In step means that a second without a missing input begins within two seconds.
 		from, since, tick := time.Now(), time.Duration(0), srv.Tick()
-		st, _ := srv.Player(me)
+		st, _ := srv.PlayerStats(me)
 		taken := st.InputsTaken
 		ok := run(within+1200*time.Millisecond, func() bool {
-			st, _ := srv.Player(me)
+			st, _ := srv.PlayerStats(me)
 			if st.InputsTaken-taken != uint64(srv.Tick()-tick) { // a tick ran without an input
 				since = time.Since(from)
 			}
@@ -139,16 +139,16 @@ func TestStopped(t *testing.T) {
 			return time.Since(from)-since > time.Second
 		})
 		require.True(t, ok, "%v: not in step after %v", stop, since)
-		e, _ = body(me)
+		e, _ = body(me.ID)
 		require.Equal(t, entity, e)
-		after, _ := srv.Player(other)
+		after, _ := srv.PlayerStats(other)
 		t.Logf("stopped for %v: in step after %v; the other missed %d inputs of %d", stop, since.Round(time.Millisecond),
 			after.InputsMissing-before.InputsMissing, after.InputsTaken-before.InputsTaken)
 		require.Less(t, since, within, stop)
 		require.LessOrEqual(t, after.InputsMissing-before.InputsMissing, 3+(after.InputsTaken-before.InputsTaken)/missed)
 	}
-	require.Equal(t, []foretick.PlayerID{me}, absent, "the longest alone was given up")
-	require.Equal(t, []foretick.PlayerID{me}, returned)
+	require.Equal(t, []foretick.PlayerID{me.ID}, absent, "the longest alone was given up")
+	require.Equal(t, []foretick.PlayerID{me.ID}, returned)
 	require.EqualValues(t, 2, srv.Stats().Joined)
 	require.Zero(t, srv.Stats().Left)
 }

@@ -28,7 +28,7 @@ type game interface {
 	// serves is called with the server before its first Step.
 	serves(srv *serverEnd)
 	// level spawns the entities of the match, or of a level with these players.
-	level(f *foretick.ServerFrame, players []foretick.PlayerID)
+	level(f *foretick.ServerFrame, players []server.Player)
 	// call returns a function for Server.Do by its name; nil: there is none.
 	call(name string) func(f *foretick.ServerFrame)
 	// send sends a request of the client's player, if the game has requests.

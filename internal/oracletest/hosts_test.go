@@ -27,17 +27,17 @@ const (
 func grant(o server.Observer) (server.Grant, error) {
 	switch o.Data[0] {
 	case askTeam:
-		return server.Grant{Team: 1}, nil
+		return server.OfTeam(1), nil
 	case askPlayer:
-		return server.Grant{Player: 2}, nil
+		return server.OfPlayer(2), nil
 	case askEverything:
-		return server.Grant{Everything: true}, nil
+		return server.Everything(), nil
 	case askFollow:
-		return server.Grant{Team: 2, FollowOnly: true}, nil
+		return server.OfTeam(2).FollowOnly(), nil
 	case askTooMuch:
-		return server.Grant{}, errors.New("this is too much")
+		return server.Public(), errors.New("this is too much")
 	}
-	return server.Grant{}, nil
+	return server.Public(), nil
 }
 
 // watcher returns the number of the observer that asks for a kind of view.
@@ -102,8 +102,12 @@ func observers() *plan {
 			{700 * ms, watch(askPublic)}, {800 * ms, watch(askTeam)}, {900 * ms, watch(askPlayer)}, {second, watch(askEverything)},
 			{1100 * ms, watch(askTooMuch)}, {1500 * ms, watch(askFollow)}, {1600 * ms, enter(3)},
 			{5 * second, func(m *match) error {
-				m.srv.KickObservers("no more for a team", func(_ server.Observer, g server.Grant) bool { return g.Team == 1 })
-				return nil
+				for _, o := range m.srv.Observers(nil) {
+					if o.Grant == server.OfTeam(1) {
+						return m.srv.KickObserver(o.ID, "no more for a team")
+					}
+				}
+				return errors.New("nobody observes a team")
 			}},
 			{5200 * ms, cutOff(watcher(askEverything), 7*second)}, {6 * second, leave(1)},
 		}, every(1500*ms, 8*second, 500*ms, look)),
@@ -199,13 +203,13 @@ func kicks() *plan {
 			{2500 * ms, func(m *match) error { m.srv.Ban(id(1), epoch.Add(5*second), "for a while"); return nil }},
 			{3 * second, enter(1)}, // the player is banned
 			{3500 * ms, func(m *match) error {
-				return m.srv.Do("remove", func(f *foretick.ServerFrame) { f.Kick(m.srv.Players(nil)[0], 0, "by the operator") })
+				return m.srv.Do("remove", func(f *foretick.ServerFrame) { f.Kick(m.srv.Players(nil)[0].ID, 0, "by the operator") })
 			}},
 			{4 * second, enter(2)}, // the player plays already
 			{5500 * ms, enter(1)},
 			{6 * second, func(m *match) error { m.srv.KickIdentity(id(2), "and you"); return nil }},
 			{7 * second, func(m *match) error {
-				m.srv.Frame().Ban(m.srv.Players(nil)[0], time.Time{}, "for ever")
+				m.srv.Frame().Ban(m.srv.Players(nil)[0].ID, time.Time{}, "for ever")
 				m.srv.Unban(id(7))
 				return nil
 			}},

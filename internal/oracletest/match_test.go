@@ -232,7 +232,7 @@ func (m *match) join(n int, token []byte) error {
 
 // observe adds a client that observes. The first byte of data is the kind of view that it asks for.
 func (m *match) observe(n int, data ...byte) error {
-	return m.enter(n, func(cfg *clientConfig) { cfg.Observe, cfg.ObserveData, cfg.Sample = true, data, nil })
+	return m.enter(n, func(cfg *clientConfig) { cfg.Observe, cfg.Sample = &client.Observe{Data: data}, nil })
 }
 
 func (m *match) enter(n int, set func(cfg *clientConfig)) error {

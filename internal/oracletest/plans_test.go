@@ -125,7 +125,7 @@ func cutOff(n int, d time.Duration) func(m *match) error {
 
 func kick(i int) func(m *match) error {
 	return func(m *match) error {
-		m.srv.Frame().Kick(m.srv.Players(nil)[i], transport.FirstUserCode, "idle")
+		m.srv.Frame().Kick(m.srv.Players(nil)[i].ID, transport.FirstUserCode, "idle")
 		return nil
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -453,7 +454,7 @@ func (g *rich) hurt(f *foretick.Frame, e ecs.Entity) {
 func (g *rich) serves(srv *serverEnd) { g.srv = srv }
 
 // level spawns things that nobody owns, and bodies for these players.
-func (g *rich) level(f *foretick.ServerFrame, players []foretick.PlayerID) {
+func (g *rich) level(f *foretick.ServerFrame, players []server.Player) {
 	for i := range 10 {
 		e := f.Spawn(&g.prop, ecs.Nobody)
 		*g.place.Get(f.World, e) = place{X: float32(i*11%60) - 30, Y: float32(i*17%50) - 25}
@@ -469,7 +470,7 @@ func (g *rich) level(f *foretick.ServerFrame, players []foretick.PlayerID) {
 		g.scroll.Get(f.World, f.Spawn(&g.sheet, ecs.Nobody)).Words = make([]uint32, 380+40*i)
 	}
 	for _, player := range players {
-		g.arrive(f, player)
+		g.arrive(f, player.ID)
 	}
 }
 
@@ -491,7 +492,7 @@ func (g *rich) call(name string) func(*foretick.ServerFrame) {
 		return func(f *foretick.ServerFrame) { // a pet gets another owner
 			for _, rows := range g.pets.All(f.World) {
 				if players := g.srv.Players(nil); rows.Len() > 0 && len(players) > 0 {
-					_ = f.World.Transfer(rows.Entity(0), players[len(players)-1])
+					_ = f.World.Transfer(rows.Entity(0), players[len(players)-1].ID)
 					return
 				}
 			}

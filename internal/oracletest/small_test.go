@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	arena "github.com/foretick/foretick/examples/arena/game"
+	"github.com/foretick/foretick/server"
 )
 
 // small is one end of a game in which bodies walk.
@@ -45,10 +46,10 @@ func (g *small) sampler(seed uint64) client.Sampler {
 	})
 }
 
-func (g *small) serves(*serverEnd)                                {}
-func (g *small) level(*foretick.ServerFrame, []foretick.PlayerID) {}
-func (g *small) call(string) func(*foretick.ServerFrame)          { return nil }
-func (g *small) send(*clientEnd, uint16)                          {}
+func (g *small) serves(*serverEnd)                            {}
+func (g *small) level(*foretick.ServerFrame, []server.Player) {}
+func (g *small) call(string) func(*foretick.ServerFrame)      { return nil }
+func (g *small) send(*clientEnd, uint16)                      {}
 
 // arenaEnd is one end of the game of examples/arena, which bots play.
 type arenaEnd struct {

@@ -95,6 +95,8 @@ type Server interface {
 	// Trace returns the port of a player's trace. If aside is true, or in a replay, no packet carries the
 	// trace's records. Any goroutine may call it.
 	Trace(player ecs.Owner, aside bool) *trace.Port
+	// KickObservers kicks the observers with the places in a tape's call.
+	KickObservers(reason string, places []byte)
 	// StartAt makes a tick the newest of a server before its first Step. The match then begins
 	// with the tick after it, for tests.
 	StartAt(t Tick)

@@ -280,14 +280,14 @@ func (g *rogueGame) kickMany(player foretick.PlayerID, all bool) {
 	g.kick(player, transport.Kicked)
 	g.kick(player, transport.FirstUserCode)
 	if all {
-		g.server.KickIdentity(g.server.Identity(player), "all of them")
+		g.server.KickIdentity(g.server.Identity(g.server.Player(player)), "all of them")
 		g.kick(player+1, transport.Kicked)
 	}
 }
 
 // ban bans an identity for a while.
 func (g *rogueGame) ban(f *foretick.Frame, player foretick.PlayerID) {
-	if id := g.server.Identity(player); g.server.Ban(id, simtest.Epoch.Add(f.Time()+2*time.Second), "for a while") {
+	if id := g.server.Identity(g.server.Player(player)); g.server.Ban(id, simtest.Epoch.Add(f.Time()+2*time.Second), "for a while") {
 		g.banned = append(g.banned, id)
 	}
 }
@@ -302,14 +302,14 @@ func (g *rogueGame) unban() {
 
 // honest reports whether a player is one that must not be harmed.
 func (g *rogueGame) honest(player foretick.PlayerID) bool {
-	return strings.HasPrefix(string(g.server.Identity(player)), honestIdentity)
+	return strings.HasPrefix(string(g.server.Identity(g.server.Player(player))), honestIdentity)
 }
 
 // build creates the contents of a new level.
 func (g *rogueGame) build(f *foretick.ServerFrame) {
 	g.furnish(f)
 	for _, player := range g.server.Players(nil) {
-		g.spawnBody(f, player)
+		g.spawnBody(f, player.ID)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/alarm"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/netcode"
@@ -57,7 +58,7 @@ type rogueMatch struct {
 	relief   bool          // the next honest client that plays stays, instead of the resident one
 	held     int           // result of RogueNet.Held before any rogue came
 	panicked error
-	owners   []foretick.PlayerID
+	owners   []server.Player
 }
 
 // asked is a request that an honest client sent.
@@ -128,24 +129,27 @@ func newRogueMatch(cfg *Rogues, net RogueNet, d *dice) (*rogueMatch, error) {
 }
 
 // drawGrant draws what an observer may see. It refuses one in eight, panics at one in eight,
-// and grants one in eight what no server can grant.
+// and grants one in eight the view of nobody, which no server can grant.
 func (d *rogueMatch) drawGrant(server.Observer) (server.Grant, error) {
-	g := server.Grant{FollowOnly: d.dice.one(2)}
+	g, followOnly := server.Public(), d.dice.one(2)
 	switch d.dice.n(8) {
 	case 0:
 		return g, errors.New("no")
 	case 1:
 		panic(errRogue)
 	case 2:
-		g.Team, g.Everything = 1, true
+		g = server.OfPlayer(ecs.Nobody)
 	case 3:
-		g.Everything = true
+		g = server.Everything()
 	case 4:
-		g.Team = uint8(d.dice.n(4))
+		g = server.OfTeam(uint8(d.dice.n(4)))
 	case 5, 6:
 		if d.owners = d.server.Players(d.owners[:0]); len(d.owners) > 0 {
-			g.Player = d.owners[d.dice.n(len(d.owners))]
+			g = server.OfPlayer(d.owners[d.dice.n(len(d.owners))].ID)
 		}
+	}
+	if followOnly {
+		g = g.FollowOnly()
 	}
 	return g, nil
 }

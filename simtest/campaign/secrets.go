@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -63,11 +64,11 @@ func (s *Secrets) Packet(m *simtest.Match, _, to int, b []byte) error {
 	player := m.Owner(to)
 	grant, observes := m.Granted(to)
 	switch {
-	case grant.Everything:
+	case grant.FollowOnly() == server.Everything().FollowOnly():
 		return nil
 	case observes:
 		s.Observed++
-		player = grant.Player
+		player = viewed(m.Server(), grant)
 	case player == ecs.Nobody:
 		return nil
 	}
@@ -77,6 +78,16 @@ func (s *Secrets) Packet(m *simtest.Match, _, to int, b []byte) error {
 		s.Found += uint64(found)
 	}
 	return err
+}
+
+// viewed returns the player whose view a grant gives, or nobody.
+func viewed(srv *server.Server, grant server.Grant) ecs.Owner {
+	for _, player := range srv.Players(nil) {
+		if grant.FollowOnly() == server.OfPlayer(player.ID).FollowOnly() {
+			return player.ID
+		}
+	}
+	return ecs.Nobody
 }
 
 // Search looks for secrets in bytes that a player got in another way than by packets, such as

@@ -56,7 +56,7 @@ var catalogue = map[string]option{
 	"server.Config.Recorder":   {always: true},
 	"server.Config.MaxClients": ofServer(func(c *server.Config) { c.MaxClients = 9 }),
 	"server.Config.Observe": ofServer(func(c *server.Config) {
-		c.Observe = func(server.Observer) (server.Grant, error) { return server.Grant{}, nil }
+		c.Observe = func(server.Observer) (server.Grant, error) { return server.Public(), nil }
 	}),
 	"server.Config.MaxObservers":         ofServer(func(c *server.Config) { c.MaxObservers = 2 }, "server.Config.Observe"),
 	"server.Config.SnapshotRate":         ofServer(func(c *server.Config) { c.SnapshotRate = 15 }),
@@ -101,8 +101,7 @@ var catalogue = map[string]option{
 	"client.Config.ReceiveRate":     ofClient(func(c *client.Config) { c.ReceiveRate = 24_000 }),
 	"client.Config.Verify":          ofClient(func(c *client.Config) { c.Verify = present }),
 	"client.Config.SnapshotRate":    ofClient(func(c *client.Config) { c.SnapshotRate = 20 }),
-	"client.Config.Observe":         ofClient(func(c *client.Config) { c.Observe = true }, "server.Config.Observe"),
-	"client.Config.ObserveData":     ofClient(func(c *client.Config) { c.ObserveData = []byte("me") }, "client.Config.Observe"),
+	"client.Config.Observe":         ofClient(func(c *client.Config) { c.Observe = &client.Observe{} }, "server.Config.Observe"),
 	"client.Config.NoPrediction":    ofClient(func(c *client.Config) { c.NoPrediction = true }),
 	"client.Config.PartialTicks":    ofClient(func(c *client.Config) { c.PartialTicks = true }, "ecs.Partial"),
 	"client.Config.MaxRTT":          ofClient(func(c *client.Config) { c.MaxRTT = 600 * ms }),

@@ -109,7 +109,7 @@ func (t *table) clientConfig(g *game, n int, without ...string) client.Config {
 // join adds a player. The last of three always predicts, so that there are corrections.
 func (t *table) join(n int, token []byte) (*client.Client, error) {
 	g := t.set.game()
-	without := []string{"client.Config.Observe", "client.Config.ObserveData"}
+	without := []string{"client.Config.Observe"}
 	if n == 2 {
 		without = append(without, "client.Config.NoPrediction")
 	}
@@ -213,7 +213,7 @@ func (s set) run(seed uint64) error {
 func (t *table) level(g *game, srv *server.Server) func(*foretick.ServerFrame) {
 	return func(f *foretick.ServerFrame) {
 		for _, player := range srv.Players(nil) {
-			g.enter(f, player)
+			g.enter(f, player.ID)
 		}
 		g.fill(f)
 	}
@@ -234,7 +234,7 @@ func (t *table) judge() error {
 		if n := st.ByCause[prediction.Code]; n > 0 {
 			return fmt.Errorf("%d corrections are called code", n)
 		}
-		if of, ok := t.m.Server().Player(c.View().Player); !ok || of.InputsTaken < 100 {
+		if of, ok := t.m.Server().PlayerStats(t.m.Server().Player(c.View().Player)); !ok || of.InputsTaken < 100 {
 			return fmt.Errorf("player %d: %d inputs were taken", c.View().Player, of.InputsTaken)
 		} else {
 			rerun += of.InputsRerun

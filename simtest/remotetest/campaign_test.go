@@ -422,7 +422,7 @@ func (g *melee) chaos(f *foretick.ServerFrame, _ ecs.Rows) {
 	if len(players) == 0 {
 		return
 	}
-	anyone := func() foretick.PlayerID { return players[r.IntN(len(players))] }
+	anyone := func() foretick.PlayerID { return players[r.IntN(len(players))].ID }
 	var cars, balls, puffs []ecs.Entity
 	for _, rows := range g.cars.All(f.World) {
 		cars = append(cars, rows.Entities()...)
@@ -483,7 +483,7 @@ func (g *melee) chaos(f *foretick.ServerFrame, _ ecs.Rows) {
 	if n(400) {
 		_ = g.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 			for _, player := range g.srv.Players(nil) {
-				g.enter(f, player)
+				g.enter(f, player.ID)
 			}
 			f.Spawn(&g.ball, ecs.Nobody)
 		})
@@ -496,7 +496,7 @@ func (g *melee) hide(f *foretick.ServerFrame, e ecs.Entity, hidden bool) {
 	hidden = hidden && owner != ecs.Nobody
 	g.gas.Get(f.World, e).Hidden = hidden
 	for _, player := range g.srv.Players(nil) {
-		f.SetVisible(player, e, !hidden || player == owner)
+		f.SetVisible(player.ID, e, !hidden || player.ID == owner)
 	}
 }
 

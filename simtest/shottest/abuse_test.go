@@ -93,7 +93,7 @@ func (m *rangeMatch) outcome(s *shooter) outcome {
 	}
 	o.mean /= float64(max(o.shots, 1))
 	o.confirmedPer = percent(o.hits, o.shots)
-	st, _ := m.server.Player(me)
+	st, _ := m.server.PlayerStats(m.server.Player(me))
 	o.claims, o.clamped = st.Claims, st.Clamped
 	return o
 }

@@ -39,6 +39,6 @@ func TestJoinWithThousandsOfEntities(t *testing.T) {
 	t.Logf("all %d entities are there %v after joining", crowd, had-time.Second)
 	require.NotZero(t, had)
 	require.Zero(t, s.client.Stats().Malformed)
-	st, _ := m.server.Player(s.client.View().Player)
+	st, _ := m.server.PlayerStats(m.server.Player(s.client.View().Player))
 	require.Greater(t, st.InputsTaken, 5*st.InputsMissing)
 }

@@ -81,10 +81,10 @@ func shifted(t *testing.T, rate int, growth time.Duration, row, way int, from ti
 		m.Link(s.client, up, down)
 	})
 	if remeasure {
-		m.Net.At(again, func() { require.True(t, m.server.RemeasureLatency(s.client.View().Player)) })
+		m.Net.At(again, func() { require.True(t, m.server.RemeasureLatency(m.server.Player(s.client.View().Player))) })
 	}
 	m.Net.At(again, func() {
-		st, _ := m.server.Player(s.client.View().Player)
+		st, _ := m.server.PlayerStats(m.server.Player(s.client.View().Player))
 		claims = st.Claims
 	})
 	m.Run(end + time.Second)

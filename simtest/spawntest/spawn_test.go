@@ -341,7 +341,7 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 		b.m.Run(k * 5 * time.Second)
 		require.NoError(t, b.srv.NextLevel(nil, func(f *foretick.ServerFrame) {
 			for _, player := range b.srv.Players(nil) {
-				b.server.arm(f, player)
+				b.server.arm(f, player.ID)
 			}
 		}))
 		b.m.Run(k*5*time.Second + 2*time.Second)

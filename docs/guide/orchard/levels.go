@@ -69,7 +69,7 @@ func (g *Game) Next(level string) error {
 		g.load(level)
 		*g.Match.Get(f.World) = Match{Phase: Playing, Left: round} // a singleton outlives its level
 		for _, player := range g.server.Players(nil) {
-			g.body(f, player, kept[player])
+			g.body(f, player.ID, kept[player.ID])
 		}
 	})
 }

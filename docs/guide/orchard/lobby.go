@@ -32,7 +32,7 @@ func (g *Game) setReady(f *foretick.ServerFrame, player foretick.PlayerID, r Rea
 		return
 	}
 	for _, other := range g.server.Players(nil) {
-		if !g.ready[other] {
+		if !g.ready[other.ID] {
 			return
 		}
 	}

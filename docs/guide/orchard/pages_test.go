@@ -271,7 +271,7 @@ func TestCheating(t *testing.T) {
 	a.press = orchard.Command{X: 1, Y: 1}
 	m.past(time.Second)
 	require.Equal(t, at, *m.game.Pos.Get(m.srv.World(), m.body(a)))
-	st, ok := m.srv.Player(1)
+	st, ok := m.srv.PlayerStats(m.srv.Player(1))
 	require.True(t, ok)
 	require.Greater(t, st.InputsRejected, uint64(10))
 	require.Equal(t, "faster than anyone walks", refused)

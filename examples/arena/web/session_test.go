@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 	w.game = game.NewGame(game.Options{TickRate: 30, Peaceful: true, Wishes: true})
 	w.game.Watch.Wished = func(_ *foretick.Frame, player foretick.PlayerID, wish game.Wish) {
 		w.wished = append(w.wished, wish)
-		w.server.SetLateInputs(player, !wish.NoLateInputs)
+		w.server.SetLateInputs(w.server.Player(player), !wish.NoLateInputs)
 	}
 	w.game.Watch.Explain = func(f *foretick.Frame, by foretick.PlayerID, seen foretick.HitView, ray lagcomp.Ray) {
 		x := seen.Explain(ray, 50)
