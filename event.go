@@ -115,12 +115,12 @@ func (e *Event[T]) OnServer(p *Protocol, fn func(f *ServerFrame, by By, v T), ac
 }
 
 // OnFinal adds a handler that the server calls once an event is certain: no late input can undo its
-// tick. Use it for what is permanent, such as a write to a database. Without server.Config.LateInputs
+// tick. Use it for what is permanent, such as a write to a database. Without server.Config.Late
 // every event is certain at once, and so is one of a server system or handler. With it, an event of a
 // player's tick is certain when no command of that player is missing up to there. The server calls fn at
 // the end of a tick, after the handlers of [Event.OnServer].
 //
-// With server.Config.LateWorld an event is certain when no player's command is missing, and fn may run
+// With server.Config.Late.World an event is certain when no player's command is missing, and fn may run
 // again for the same event, with f.Replay true, after its changes to the world were undone: return then
 // if you write outside of the world.
 //

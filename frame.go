@@ -22,7 +22,7 @@ type Frame struct {
 	// Replay is true while a client runs a tick again after a correction. Sounds and other effects
 	// belong to the first run: raise an [Event], or check Replay. It is also true while a part of a
 	// tick is drawn: see client.Config.PartialTicks. On a server it is true while a tick runs again for
-	// a late input: see server.Config.LateInputs and LateWorld.
+	// a late input: see server.Config.Late.
 	Replay bool
 
 	run    game.SystemRun
@@ -60,8 +60,8 @@ func (f *Frame) Time() time.Duration {
 // Final returns the newest tick that nothing can change any more. It is for programs that keep ticks
 // back until they are final, such as a recorder: [Event.OnFinal] is enough for single events. On a
 // server it is the tick being computed, unless a player's command is missing that
-// server.Config.LateInputs still waits for: then it is the tick before that one. The effects of server
-// systems and handlers are never undone, unless LateWorld is set. On a client it is the newest tick
+// server.Config.Late still waits for: then it is the tick before that one. The effects of server
+// systems and handlers are never undone, unless Late.World is set. On a client it is the newest tick
 // whose inputs the server has answered.
 func (f *Frame) Final() Tick { return f.in().End.Final() }
 

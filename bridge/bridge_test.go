@@ -97,7 +97,7 @@ func TestSameAsDirect(t *testing.T) {
 // TestSync: replays of the bridged game have the result of the first run.
 func TestSync(t *testing.T) {
 	simtest.SyncTest(t, player(false), simtest.SyncConfig{Players: 3, Ticks: 200})
-	simtest.SyncTest(t, player(false), simtest.SyncConfig{Players: 3, Ticks: 200, LateInputs: 100 * time.Millisecond, LateWorld: true})
+	simtest.SyncTest(t, player(false), simtest.SyncConfig{Players: 3, Ticks: 200, Late: server.Late{Window: 100 * time.Millisecond, World: true}})
 }
 
 // TestCheck plays the bridged game on bad networks. With its first seed an old snapshot has the last

@@ -49,9 +49,9 @@
 //     entities of a prefab have, or let spawn add all that they may have.
 //   - A rollback may give the handle of a discarded entity to another entity of the same prefab,
 //     which then gets the discarded one's own entity. Bound components are copied in anyway.
-//   - Parts of ticks (ecs.Partial) and late inputs (server.Config.LateInputs) run systems by
+//   - Parts of ticks (ecs.Partial) and late inputs (server.Config.Late without World) run systems by
 //     rows, and a bridge's systems have none. System reports ecs.Partial as a fault. server.New
-//     returns an error for LateInputs, unless LateWorld runs whole ticks again.
+//     returns an error for Late, unless Late.World runs whole ticks again.
 //
 // A bridge is not safe for concurrent use.
 //

@@ -151,10 +151,10 @@ func TestNoPlace(t *testing.T) {
 	require.Fail(t, "nothing happened")
 }
 
-// TestLateInputs: LateInputs is refused, because a bridge's systems cannot run again for one player.
+// TestLateInputs: Late is refused, because a bridge's systems cannot run again for one player.
 func TestLateInputs(t *testing.T) {
 	g := &Game{}
-	_, err := simtest.New(1).Serve(server.Config{Protocol: g.Bridged(), LateInputs: 100 * time.Millisecond})
+	_, err := simtest.New(1).Serve(server.Config{Protocol: g.Bridged(), Late: server.Late{Window: 100 * time.Millisecond}})
 	require.Error(t, err)
 	require.ErrorContains(t, err, `"drive"`)
 }

@@ -115,9 +115,9 @@ type Config struct {
 	// network that loses packets. It is the share of commands, and of snapshots, that may come too
 	// late. The more may, the less far ahead inputs run, and the less far in the past remote entities
 	// are drawn. But the server computes more ticks without the player's command, which it runs after
-	// all with server.Config.LateInputs, and remote entities stand still more often. On an even path it
+	// all with server.Config.Late, and remote entities stand still more often. On an even path it
 	// changes little. 0 means smooth: nearly no command is late, and 3 % of the snapshots. 0.05 suits a
-	// shooter on WebSocket. At most 0.2; negative and NaN are errors. If server.Config.LateShare is
+	// shooter on WebSocket. At most 0.2; negative and NaN are errors. If server.Config.Late.Share is
 	// more, that counts for commands.
 	LateShare float64
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in

@@ -17,7 +17,7 @@ import (
 func (t *Tape) configure(cfg *server.Config) error {
 	v := reflect.ValueOf(cfg).Elem()
 	for name, value := range t.info.Settings {
-		f := v.FieldByName(name)
+		f := setting(v, name)
 		switch {
 		case !f.IsValid():
 			return fmt.Errorf("flight: the tape has server.Config.%s = %s, which this version of the library does not know: replay it with build %q", name, value, t.info.Build)
@@ -63,6 +63,15 @@ func (t *Tape) configure(cfg *server.Config) error {
 		}
 	}
 	return nil
+}
+
+// setting returns the field of a server's configuration that a tape's setting is for. The three of
+// server.Late have the names that they had as fields of the configuration.
+func setting(cfg reflect.Value, name string) reflect.Value {
+	if field, of := map[string]string{"LateInputs": "Window", "LateWorld": "World", "LateShare": "Share"}[name]; of {
+		return cfg.FieldByName("Late").FieldByName(field)
+	}
+	return cfg.FieldByName(name)
 }
 
 var errNotAsked = errors.New("flight: a replay does not ask")

@@ -18,10 +18,10 @@ import (
 // kind of field.
 func TestSettingsAreReplayed(t *testing.T) {
 	for name, set := range map[string]func(*server.Config){
-		"late":       func(c *server.Config) { c.LateInputs = 100 * time.Millisecond },
-		"late share": func(c *server.Config) { c.LateInputs, c.LateShare = 100*time.Millisecond, 0.05 },
+		"late":       func(c *server.Config) { c.Late.Window = 100 * time.Millisecond },
+		"late share": func(c *server.Config) { c.Late.Window, c.Late.Share = 100*time.Millisecond, 0.05 },
 		"late world": func(c *server.Config) {
-			c.LateInputs, c.LateWorld, c.LateShare = 100*time.Millisecond, true, 0.1
+			c.Late.Window, c.Late.World, c.Late.Share = 100*time.Millisecond, true, 0.1
 		},
 		"no rewind": func(c *server.Config) { c.NoLagCompensation = true },
 		"rates":     func(c *server.Config) { c.SnapshotRate, c.SendRate, c.MaxClients = 15, 9000, 7 },

@@ -148,7 +148,7 @@ func TestAnyTraceWhileRecorded(t *testing.T) {
 		config := func(cfg *server.Config) {
 			cfg.AllowTrace = func(player foretick.PlayerID) bool { return player != 2 }
 			if seed%2 == 1 {
-				cfg.LateInputs, cfg.LateWorld = 100*time.Millisecond, seed%4 == 3
+				cfg.Late.Window, cfg.Late.World = 100*time.Millisecond, seed%4 == 3
 			}
 		}
 		m := newMatch(t, seed, 6, flight.Config{}, &game{config: config})

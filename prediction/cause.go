@@ -33,7 +33,7 @@ const (
 	// Unknown: the client and the server have not agreed on a tick for so long
 	// that the records of the time between are gone.
 	Unknown
-	// LateInput: with server.Config.LateWorld, ticks ran again for another player's late
+	// LateInput: with server.Config.Late.World, ticks ran again for another player's late
 	// command, and changed this player's predicted state.
 	LateInput
 	// Causes is the number of causes.

@@ -28,7 +28,7 @@ type interestChanges struct {
 	sim  *simulation
 }
 
-// window returns Config.LateInputs in ticks. It is 0 without late inputs.
+// window returns Config.Late.Window in ticks. It is 0 without late inputs.
 func (ic *interestChanges) window() foretick.Tick { return ic.late.Window }
 
 // noteChange records a change that the game is about to make.

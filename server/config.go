@@ -63,40 +63,9 @@ type Config struct {
 	// DecayInput is the time after RepeatInput for which the game's [foretick.Decay] runs. 0 means
 	// 250 ms. Negative means none, as without a Decay. At most a minute.
 	DecayInput time.Duration
-	// LateInputs is the longest delay with which a late command still runs in its own tick. The tick
-	// first runs with a replacement (see RepeatInput). When the command comes, the server runs the
-	// shared systems again for that player alone, from its tick to the present. Its effects on others
-	// happen now, and theirs on it since then stay. Until the command comes, snapshots for that player
-	// leave its own entities out, for twice LateInputs at most, so most bursts of delay or loss cause
-	// no correction. Other players see the body slide to its new place, and shots hit it where it was
-	// shown. Put effects that no late command may undo into a handler of [foretick.Event.OnFinal]. On
-	// average at most a fifth of a player's ticks run late commands, and at most twice LateInputs of
-	// them at once. 200 ms suits connections with bursts of delay; on a steady one nothing changes. 0
-	// means none. Negative is an error, and so is more than 500 ms or 16 ticks. It is also an error
-	// without a command, with shared physics objects, with strings or slices in a predicted component,
-	// with a shared system that writes other entities or a singleton, with PredictRemote, and with
-	// AllowOtherBuilds.
-	LateInputs time.Duration
-	// LateWorld runs all of a tick again when a late command comes, instead of that player's part: the
-	// world is restored, and every system and handler runs with the commands of its tick. Then a late
-	// command also changes the player's effects on others in its tick, and bodies that push one another
-	// agree. In return all state of the game has to be in components and singletons (simtest.SyncTest
-	// names the system that has some elsewhere), and effects that a screen showed may be undone. Those
-	// that must not be undone come up to LateInputs later: reliable messages, and handlers of
-	// [foretick.Event.OnFinal]. These run again with their tick: then [foretick.Frame].Replay is true.
-	// A command whose client already had a snapshot of the command's tick, or a newer one, when it
-	// first came is refused. Joins, leaves, levels and calls of [Server.Do] are barriers: nothing
-	// before them runs again. At most two ticks for each tick run again, over any second: players who
-	// had few late commands come first, and those of other players are refused then (InputsOverBudget).
-	// LateWorld needs LateInputs. It allows everything that LateInputs alone refuses, except
-	// AllowOtherBuilds.
-	LateWorld bool
-	// LateShare is the share of inputs that clients may send too late for their tick. Clients
-	// then predict less far ahead: on connections with jitter this shortens the time until
-	// the server confirms an input. The late inputs run as LateInputs says, so other players
-	// see more corrections. 0.05 is a start; the server tells it to each client that joins. 0
-	// means none. Negative, NaN, more than 0.2, and a share without LateInputs are errors.
-	LateShare float64
+	// Late is what happens to a command that comes after its tick. The zero value drops it, and the
+	// player is corrected.
+	Late Late
 	// MaxRewind limits the age of the past that a shot may hit, counted back from the tick
 	// that runs the shot's command. A shot at an older moment is not refused: it is judged
 	// at the oldest moment allowed. 0 means 600 ms. Negative turns rewinding off, like

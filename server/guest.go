@@ -98,10 +98,10 @@ func (s *Server) RemeasureLatency(of Player) bool {
 }
 
 // SetLateInputs switches late inputs of one player on or off, on a server with
-// [Config].LateInputs. On, which is the default, means that a late input runs in its own
+// [Config].Late. On, which is the default, means that a late input runs in its own
 // tick. It is for comparisons, and for games that decide it by player. Ticks that wait for a late
 // input keep its replacement when late inputs are switched off. SetLateInputs returns false for a
-// player that does not play, and on a server without LateInputs. It also returns false on a
+// player that does not play, and on a server without Late. It also returns false on a
 // server with LateShare, whose clients would lose the inputs that may be late.
 func (s *Server) SetLateInputs(of Player, on bool) bool {
 	p := s.sessions.playerOf(of)
@@ -109,7 +109,7 @@ func (s *Server) SetLateInputs(of Player, on bool) bool {
 		return false
 	}
 	s.tape.outside(tape.Call{Op: tape.LateInputs, Player: uint16(of.ID), Built: on})
-	if _, again := s.late.Again(); s.late.Window == 0 || s.cfg.LateShare > 0 || again {
+	if _, again := s.late.Again(); s.late.Window == 0 || s.cfg.Late.Share > 0 || again {
 		return false
 	}
 	if s.late.SetPrompt(&p.late, !on) && p.outbox.sender != nil {

@@ -19,8 +19,8 @@ type systemHooks struct {
 	watchers []systemWatcher
 
 	first      []game.SystemHook // in the first run of a tick, and in Server.Draw
-	ownAgain   []game.SystemHook // when a player's part of a tick runs again, with LateInputs
-	worldAgain []game.SystemHook // when the world runs again, with LateWorld
+	ownAgain   []game.SystemHook // when a player's part of a tick runs again, with Late
+	worldAgain []game.SystemHook // when the world runs again, with Late.World
 	test       []game.SystemHook // in a sync test of either
 
 	again *[]game.SystemHook // ownAgain or worldAgain

@@ -26,7 +26,7 @@ func TestHooksAroundSystems(t *testing.T) {
 	made := func(world, all bool) *Server {
 		p, cmd := foretick.NewProtocol("hooks", 1), new(ecs.Component[hand])
 		p.Command(cmd)
-		s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: 100 * time.Millisecond, LateWorld: world})
+		s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Late: Late{Window: 100 * time.Millisecond, World: world}})
 		require.NoError(t, err)
 		if all {
 			require.NoError(t, probe.OfServer(s).SyncTest(1, func(probe.Desync) {}))

@@ -111,7 +111,7 @@ func newLateHall(t testing.TB, window time.Duration, world bool) *lateHall {
 	h := &lateHall{given: map[foretick.Tick][]hallMove{}, net: sim.NewNetwork(1), epoch: time.Unix(1_700_000_000, 0)}
 	listen := h.net.Listen()
 	p, _ := h.protocol()
-	srv, err := New(Config{Protocol: p, Transport: listen, LateInputs: window, LateWorld: world, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1})
+	srv, err := New(Config{Protocol: p, Transport: listen, Late: Late{Window: window, World: world}, Random: rand.NewChaCha8([32]byte{1}), MaxWaitingPerAddress: -1})
 	require.NoError(t, err)
 	h.srv = srv
 	for n := range 16 {
@@ -186,7 +186,7 @@ func usual(times []time.Duration) time.Duration {
 
 // Five ticks of one player cost less than one tick of the world. Those of 16 players cost as much as
 // ten at most: 7.0 to 7.3 were measured with Go 1.26, and 7.6 to 7.9 with Go 1.27, where a busy machine
-// once measured 9.3. If no input is late, the server's step costs as much as without LateInputs.
+// once measured 9.3. If no input is late, the server's step costs as much as without Late.
 func TestLateInputsCost(t *testing.T) {
 	costtest.Ratio(t)
 	off, on := newLateHall(t, 0, false), newLateHall(t, 200*time.Millisecond, false)
@@ -215,7 +215,7 @@ func TestLateInputsCost(t *testing.T) {
 		x := float64(usual(world))
 		a, b, standing = float64(usual(one))/x, float64(usual(all))/x, float64(usual(on.steps))/float64(usual(off.steps))
 		t.Logf("a step of the world %v; again for 1 late player of 16, by 5 ticks: %v (%.2f of it), for 16: %v (%.2f)", usual(world), usual(one), a, usual(all), b)
-		t.Logf("the server's whole step: %v, without LateInputs %v (%.2f)", usual(on.steps), usual(off.steps), standing)
+		t.Logf("the server's whole step: %v, without Late %v (%.2f)", usual(on.steps), usual(off.steps), standing)
 		if a <= 0.7 && b <= mostAgain && standing <= 1.2 {
 			break
 		}
@@ -306,7 +306,7 @@ func TestLateWorldCost(t *testing.T) {
 			again, world = append(again, on.againWorld()), append(world, off.world())
 		}
 		a, standing = float64(usual(again))/float64(usual(world)), float64(usual(on.steps))/float64(usual(off.steps))
-		t.Logf("a step of the world %v; five of them again %v (%.2f of it); the server's whole step: %v, without LateInputs %v (%.2f)", usual(world), usual(again), a, usual(on.steps), usual(off.steps), standing)
+		t.Logf("a step of the world %v; five of them again %v (%.2f of it); the server's whole step: %v, without Late %v (%.2f)", usual(world), usual(again), a, usual(on.steps), usual(off.steps), standing)
 		if a <= 7 && standing <= 1.2 {
 			break
 		}

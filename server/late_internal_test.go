@@ -49,59 +49,59 @@ func TestLateInputsAreRefused(t *testing.T) {
 		want string
 	}{
 		"none":         {Config{}, nil, ""},
-		"fits":         {Config{LateInputs: 500 * time.Millisecond}, nil, ""},
-		"negative":     {Config{LateInputs: -1}, nil, "use up to 500ms, or 0 for none"},
-		"share":        {Config{LateInputs: 1, LateShare: 0.2}, nil, ""},
-		"no share":     {Config{LateInputs: 1, LateShare: -0.01}, nil, "LateShare is -0.01: use up to 0.2, or 0 for none"},
-		"large share":  {Config{LateInputs: 1, LateShare: 0.21}, nil, "LateShare is 0.21: use up to 0.2, or 0 for none"},
-		"share of NaN": {Config{LateInputs: 1, LateShare: math.NaN()}, nil, "LateShare is NaN: use up to 0.2, or 0 for none"},
-		"endless":      {Config{LateInputs: 1, LateShare: math.Inf(1)}, nil, "LateShare is +Inf: use up to 0.2, or 0 for none"},
-		"share alone":  {Config{LateShare: 0.1}, nil, "set LateInputs too, or leave LateShare out"},
-		"world alone":  {Config{LateWorld: true}, nil, "LateWorld is set without LateInputs"},
-		"long":         {Config{LateInputs: time.Second}, nil, "use up to 500ms, or 0 for none"},
-		"history":      {Config{LateInputs: 400 * time.Millisecond}, func(p *foretick.Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) { p.SetTickRate(60) }, "use 266.666666ms at most"},
-		"other builds": {Config{LateInputs: 1, AllowOtherBuilds: true}, nil, "leave AllowOtherBuilds out"},
-		"write other": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"fits":         {Config{Late: Late{Window: 500 * time.Millisecond}}, nil, ""},
+		"negative":     {Config{Late: Late{Window: -1}}, nil, "use up to 500ms, or 0 for none"},
+		"share":        {Config{Late: Late{Window: 1, Share: 0.2}}, nil, ""},
+		"no share":     {Config{Late: Late{Window: 1, Share: -0.01}}, nil, "Late.Share is -0.01: use up to 0.2, or 0 for none"},
+		"large share":  {Config{Late: Late{Window: 1, Share: 0.21}}, nil, "Late.Share is 0.21: use up to 0.2, or 0 for none"},
+		"share of NaN": {Config{Late: Late{Window: 1, Share: math.NaN()}}, nil, "Late.Share is NaN: use up to 0.2, or 0 for none"},
+		"endless":      {Config{Late: Late{Window: 1, Share: math.Inf(1)}}, nil, "Late.Share is +Inf: use up to 0.2, or 0 for none"},
+		"share alone":  {Config{Late: Late{Share: 0.1}}, nil, "set Late.Window too, or leave Share out"},
+		"world alone":  {Config{Late: Late{World: true}}, nil, "Late.World is set without a Window"},
+		"long":         {Config{Late: Late{Window: time.Second}}, nil, "use up to 500ms, or 0 for none"},
+		"history":      {Config{Late: Late{Window: 400 * time.Millisecond}}, func(p *foretick.Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) { p.SetTickRate(60) }, "use 266.666666ms at most"},
+		"other builds": {Config{Late: Late{Window: 1}, AllowOtherBuilds: true}, nil, "leave AllowOtherBuilds out"},
+		"write other": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
 		}, "raise an Event and write in its OnServer handler"},
-		"whole world": {Config{LateInputs: 1, LateWorld: true}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"whole world": {Config{Late: Late{Window: 1, World: true}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Shared("touch", none, ecs.Read(at), ecs.WriteOther(at))
 		}, ""},
-		"physics": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"physics": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Prefab(new(ecs.Prefab), "crate", at)
 			p.Shared("push", none, ecs.Read(at), ecs.WriteOther(at))
 		}, "let a Server system move it"},
-		"without rows": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"without rows": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			p.Shared("rowless", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Write(at))
 		}, `shared system "rowless" is declared with ecs.Once`},
-		"singleton": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"singleton": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score, foretick.Predicted())
 			p.Shared("count", none, ecs.Read(at), ecs.Write(&score))
 		}, "raise an Event and write in its OnServer handler"},
-		"score": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"score": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score)
 			p.Server("count", none, ecs.Read(at), ecs.Write(&score))
 		}, ""},
-		"clock": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"clock": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score, foretick.Predicted())
 			p.Shared("clock", none, ecs.Once(), ecs.Write(&score))
 			p.Shared("look", none, ecs.Write(at), ecs.Read(&score))
 		}, ""},
-		"clock that looks": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"clock that looks": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score, foretick.Predicted())
 			p.Shared("count", none, ecs.Once(), ecs.Write(&score), ecs.ReadOther(at))
 		}, "raise an Event and write in its OnServer handler"},
-		"predicted singleton": {Config{LateInputs: 1}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"predicted singleton": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, at *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var score ecs.Singleton[lateScore]
 			p.Singleton(&score, foretick.Predicted())
 			p.Server("count", none, ecs.Once(), ecs.Write(&score))
 			p.Shared("look", none, ecs.Write(at), ecs.Read(&score))
 		}, ""},
-		"strings": {Config{LateInputs: 1}, func(p *foretick.Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {
+		"strings": {Config{Late: Late{Window: 1}}, func(p *foretick.Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {
 			var name ecs.Component[lateName]
 			p.Component(&name, foretick.Predicted())
 			p.Prefab(new(ecs.Prefab), "named", &name)
@@ -120,13 +120,13 @@ func TestLateInputsAreRefused(t *testing.T) {
 	var cmd ecs.Component[latePress]
 	p := lateGame(func(p *foretick.Protocol, _ *ecs.Component[lateSpot], _ *ecs.Prefab) {})
 	_ = cmd
-	_, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: time.Millisecond})
+	_, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Late: Late{Window: time.Millisecond}})
 	require.NoError(t, err)
-	_, err = New(Config{Protocol: foretick.NewProtocol("bare", 1), Transport: sim.NewNetwork(1).Listen(), LateInputs: 1})
+	_, err = New(Config{Protocol: foretick.NewProtocol("bare", 1), Transport: sim.NewNetwork(1).Listen(), Late: Late{Window: 1}})
 	require.ErrorContains(t, err, "declare one with Protocol.Command")
 }
 
-// Without LateInputs a player has none of their data.
+// Without Late a player has none of their data.
 func TestNoLateInputsCostNothing(t *testing.T) {
 	p := &player{}
 	tick, ticking, players := foretick.Tick(1), true, []*late.Player{&p.late}
@@ -145,7 +145,7 @@ func TestNoLateInputsCostNothing(t *testing.T) {
 // A server sends the share that it allows, and never 0 if there is a share.
 func TestServerTellsTheShareOfLateInputs(t *testing.T) {
 	for share, told := range map[float64]uint8{0: 0, 1e-9: 1, 0.05: 13, 0.2: 52} {
-		s, err := New(Config{Protocol: lateGame(nil), Transport: sim.NewNetwork(1).Listen(), LateInputs: 200 * time.Millisecond, LateShare: share})
+		s, err := New(Config{Protocol: lateGame(nil), Transport: sim.NewNetwork(1).Listen(), Late: Late{Window: 200 * time.Millisecond, Share: share}})
 		require.NoError(t, err)
 		p := &player{}
 		p.outbox.every = 1
@@ -166,7 +166,7 @@ func TestLateSweepKeepsWhoMayComeBack(t *testing.T) {
 	p.Component(&pos)
 	p.Command(&cmd)
 	for _, late := range []time.Duration{0, 200 * time.Millisecond} {
-		s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), LateInputs: late})
+		s, err := New(Config{Protocol: p, Transport: sim.NewNetwork(1).Listen(), Late: Late{Window: late}})
 		require.NoError(t, err)
 		hides, last := map[ecs.Entity]bool{}, foretick.Tick(0)
 		for i := range 40 {

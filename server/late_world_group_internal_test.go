@@ -51,7 +51,7 @@ func TestLateWorldUndoesGroups(t *testing.T) {
 		}
 	}, ecs.Once(), ecs.Structural(), ecs.Create(&pos))
 	net := sim.NewNetwork(1)
-	srv, err := New(Config{Protocol: p, Transport: net.Listen(), LateInputs: 200 * time.Millisecond, LateWorld: true, Random: rand.NewChaCha8([32]byte{1})})
+	srv, err := New(Config{Protocol: p, Transport: net.Listen(), Late: Late{Window: 200 * time.Millisecond, World: true}, Random: rand.NewChaCha8([32]byte{1})})
 	require.NoError(t, err)
 	epoch := time.Unix(1_700_000_000, 0)
 	step := func() {

@@ -74,6 +74,10 @@ func (c *Config) settings() (list []tape.Setting) {
 	for i := range v.NumField() {
 		one := tape.Setting{Name: v.Type().Field(i).Name}
 		switch f := v.Field(i); {
+		case one.Name == "Late": // its three settings have older names in tapes
+			list = append(list, tape.Setting{Name: "LateInputs", Value: fmt.Sprint(c.Late.Window)},
+				tape.Setting{Name: "LateWorld", Value: fmt.Sprint(c.Late.World)}, tape.Setting{Name: "LateShare", Value: fmt.Sprint(c.Late.Share)})
+			continue
 		case f.CanUint(): // a number, which tapes hold of Same, and not its String
 			one.Value = fmt.Sprint(f.Uint())
 		case f.CanInt(), f.CanFloat(), f.Kind() == reflect.Bool:

@@ -109,7 +109,7 @@ func (re *reruns) ReleaseEvents(owner foretick.PlayerID, t foretick.Tick) {
 	}
 }
 
-// beginWorld runs the ticks with late commands again, if Config.LateWorld is set.
+// beginWorld runs the ticks with late commands again, if Config.Late.World is set.
 func (re *reruns) beginWorld() {
 	if !re.late.Whole {
 		return

@@ -43,7 +43,7 @@ type barrierGame struct {
 	word  foretick.Message[barrierWord]
 	ask   foretick.Request[barrierAsk]
 
-	whole  bool // late inputs make whole ticks run again (LateWorld)
+	whole  bool // late inputs make whole ticks run again (Late.World)
 	at     foretick.Tick
 	end    func(f *foretick.ServerFrame) // called in tick at
 	joined map[foretick.PlayerID]foretick.Tick

@@ -36,9 +36,9 @@ const (
 )
 
 func barrierServer(mode lateMode) server.Config {
-	cfg := server.Config{LateWorld: mode.world}
+	cfg := server.Config{Late: server.Late{World: mode.world}}
 	if mode.window > 0 {
-		cfg.LateInputs = barrierWindow
+		cfg.Late.Window = barrierWindow
 	}
 	return cfg
 }

@@ -189,7 +189,7 @@ func TestManySingletonsAndSystems(t *testing.T) {
 	p := g.protocol()
 	require.NoError(t, p.Err())
 	require.Len(t, g.singles, 120)
-	srv, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond})
+	srv, err := m.Serve(server.Config{Protocol: p, Late: server.Late{Window: 200 * time.Millisecond}})
 	require.NoError(t, err)
 	m.Watch(&simtest.Agreement{}, &simtest.Delivery{})
 	link := sim.LTE

@@ -83,11 +83,11 @@ func SyncTestClient(c *client.Client, ticks int, found func(Desync)) error {
 	})
 }
 
-// SyncTestServer makes a server with LateInputs run the newest ticks again for each player,
+// SyncTestServer makes a server with Late run the newest ticks again for each player,
 // before each tick, as it does for a late input. It calls found for each tick with another
 // result. Then the game keeps state outside of components, for example in a Go variable, and
 // a late input would change it twice. Call it before the server's first Step. ticks is at
-// most the window of LateInputs; 0 turns it off. Systems that declare ecs.ReadOther are not
+// most the window of Late; 0 turns it off. Systems that declare ecs.ReadOther are not
 // checked, because the state of other players that they read has changed since. [SyncTest]
 // does this for a whole match.
 func SyncTestServer(s *server.Server, ticks int, found func(Desync)) error {

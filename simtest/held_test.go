@@ -92,7 +92,7 @@ func TestHeldThingReadsItsHolder(t *testing.T) {
 		m := simtest.New(8)
 		m.Watch(&simtest.Agreement{}, &simtest.Causes{}, &campaign.Secrets{})
 		newGame := func() *armoury { return &armoury{access: ecs.ReadOwn} }
-		_, err := m.Serve(server.Config{Protocol: newGame().protocol(), LateInputs: late})
+		_, err := m.Serve(server.Config{Protocol: newGame().protocol(), Late: server.Late{Window: late}})
 		require.NoError(t, err)
 		link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.05, Burst: 3}
 		var games []*armoury

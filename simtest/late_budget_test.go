@@ -121,7 +121,7 @@ type misery struct {
 func (x *misery) play(t testing.TB, seed uint64) {
 	const misers, stalled, steady = 5, 3, 8
 	link := sim.Link{Latency: 20 * time.Millisecond}
-	m, g, _, _ := fence(t, seed, server.Config{LateInputs: lateWindow, LateWorld: true, MaxWaitingPerAddress: -1}, slices.Repeat([]sim.Link{link}, steady), true, wave)
+	m, g, _, _ := fence(t, seed, server.Config{Late: server.Late{Window: lateWindow, World: true}, MaxWaitingPerAddress: -1}, slices.Repeat([]sim.Link{link}, steady), true, wave)
 	var bad []*stalls
 	for n := range stalled {
 		s, own := &stalls{}, &fencers{}

@@ -105,12 +105,12 @@ func TestParryOfWhatWasSeen(t *testing.T) {
 		guessed bool // its commands are in time, and parry in the tick of the shot by luck
 		window  time.Duration
 		world   bool
-	}{{"guessed in time", true, lateWindow, false}, {"seen", false, lateWindow, false}, {"seen, without LateInputs", false, 0, false}, {"guessed in time, whole world", true, lateWindow, true}, {"seen, whole world", false, lateWindow, true}} {
+	}{{"guessed in time", true, lateWindow, false}, {"seen", false, lateWindow, false}, {"seen, without Late", false, 0, false}, {"guessed in time, whole world", true, lateWindow, true}, {"seen, whole world", false, lateWindow, true}} {
 		survived, parried, refused := 0, uint64(0), uint64(0)
 		const each = 50
 		for played := 0; played < duels; played += each {
 			var at netcode.Tick // tick of the next shot
-			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: row.window, LateWorld: row.world}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
+			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{Late: server.Late{Window: row.window, World: row.world}}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			m.Run(time.Second)
@@ -204,7 +204,7 @@ func TestWithheldInputs(t *testing.T) {
 			dice := rand.New(rand.NewPCG(uint64(played), 2))
 			var at [2]netcode.Tick
 			sample := func(n int, v client.View) lunge { return lunge{Fire: v.Tick == at[n]-1} }
-			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: mode.window, LateWorld: mode.world}, []sim.Link{link}, false, sample)
+			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{Late: server.Late{Window: mode.window, World: mode.world}}, []sim.Link{link}, false, sample)
 			h := &holder{}
 			cheats := &fencers{}
 			cl, err := m.Join(client.Config{Protocol: cheats.protocol(), Sample: client.Sample(&cheats.cmd, func(v client.View) lunge { return sample(1, v) })},
@@ -278,7 +278,7 @@ func newFloodMatch(t testing.TB, world bool) *floodMatch {
 	for i := range links {
 		links[i] = link
 	}
-	x.m, _, _, _ = fence(t, 5, server.Config{LateInputs: lateWindow, LateWorld: world, MaxWaitingPerAddress: -1}, links, true, wave)
+	x.m, _, _, _ = fence(t, 5, server.Config{Late: server.Late{Window: lateWindow, World: world}, MaxWaitingPerAddress: -1}, links, true, wave)
 	x.m.Run(time.Second)
 	x.now = x.m.Net.Now()
 	x.c = newCheat(t, x.m, link)
@@ -395,7 +395,7 @@ func TestLateInputsStepAllocatesNothing(t *testing.T) {
 }
 
 func lateAllocations(t *testing.T, mode lateMode) {
-	m, g, _, _ := fence(t, 3, server.Config{LateInputs: lateWindow, LateWorld: mode.world}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v client.View) lunge {
+	m, g, _, _ := fence(t, 3, server.Config{Late: server.Late{Window: lateWindow, World: mode.world}}, []sim.Link{sim.LTE, sim.LTE, sim.LTE, sim.WiFi}, true, func(n int, v client.View) lunge {
 		return lunge{Move: wave(n, v).Move} // no shots, since each tick's hitboxes allocate when the first shot looks at them
 	})
 	m.Run(60 * time.Second)
@@ -495,7 +495,7 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 			for i := range links {
 				walkers[i].dice, links[i] = rand.New(rand.NewPCG(seed, uint64(i))), path.link
 			}
-			m, g, clients, _ := fence(t, seed+1, server.Config{LateInputs: path.window, LateWorld: path.world}, links, true, func(n int, v client.View) lunge { return walkers[n].walk(v.Tick) })
+			m, g, clients, _ := fence(t, seed+1, server.Config{Late: server.Late{Window: path.window, World: path.world}}, links, true, func(n int, v client.View) lunge { return walkers[n].walk(v.Tick) })
 			var shown, now [players + 1]float64
 			var at [players + 1]foretick.Tick
 			g.went = func(f *foretick.Frame, player foretick.PlayerID, x float32) {
@@ -590,7 +590,7 @@ func TestFadingBodiesAreJudgedWhereShown(t *testing.T) {
 	for i := range links {
 		walkers[i].dice, links[i] = rand.New(rand.NewPCG(5, uint64(i))), sim.LTE
 	}
-	m, g, _, games := fence(t, 5, server.Config{LateInputs: lateWindow}, links, true, func(n int, v client.View) lunge {
+	m, g, _, games := fence(t, 5, server.Config{Late: server.Late{Window: lateWindow}}, links, true, func(n int, v client.View) lunge {
 		c := walkers[n].walk(v.Tick)
 		c.Fire = v.Tick%3 == 0
 		return c

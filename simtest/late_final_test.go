@@ -106,7 +106,7 @@ func TestOnFinalIsTheServersOnConfirmed(t *testing.T) {
 	for _, mode := range lateModes {
 		window := mode.window
 		m, g := simtest.New(7), &crossers{own: !mode.world}
-		_, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: window, LateWorld: mode.world})
+		_, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: window, World: mode.world}})
 		require.NoError(t, err)
 		var games []*crossers
 		var clients []*client.Client

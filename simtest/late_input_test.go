@@ -188,7 +188,7 @@ func (g *fencers) fell(f *foretick.Frame, player foretick.PlayerID) bool {
 func fence(t testing.TB, seed uint64, cfg server.Config, links []sim.Link, still bool, sample func(n int, v client.View) lunge) (*simtest.Match, *fencers, []*client.Client, []*fencers) {
 	m, g := simtest.New(seed), &fencers{still: still}
 	cfg.Protocol = g.protocol()
-	if cfg.LateWorld {
+	if cfg.Late.World {
 		g.done = map[deed]bool{}
 	}
 	_, err := m.Serve(cfg)
@@ -212,21 +212,21 @@ type lateMode struct {
 	world  bool
 }
 
-var lateModes = []lateMode{{"without LateInputs", 0, false}, {"own part", lateWindow, false}, {"whole world", lateWindow, true}}
+var lateModes = []lateMode{{"without Late", 0, false}, {"own part", lateWindow, false}, {"whole world", lateWindow, true}}
 
 // wave is an input that changes all the time.
 func wave(n int, v client.View) lunge {
 	return lunge{Move: float32(int(v.Tick*7+uint32(n)*13)%64-32) / 32, Fire: v.Tick%10 == 0}
 }
 
-// With LateInputs, inputs that a burst delays run in their own tick, and cause no correction.
+// With Late, inputs that a burst delays run in their own tick, and cause no correction.
 // Without it they cause some. The server's changes to the player meanwhile are neither lost nor
 // made twice, and neither is a shot.
 func TestLateInputsRunInTheirTick(t *testing.T) {
 	link := sim.WiFi
 	for _, window := range []time.Duration{0, 200 * time.Millisecond} {
 		fired := map[foretick.Tick]bool{}
-		m, g, clients, _ := fence(t, 10, server.Config{LateInputs: window}, []sim.Link{link, link}, true, func(n int, v client.View) lunge {
+		m, g, clients, _ := fence(t, 10, server.Config{Late: server.Late{Window: window}}, []sim.Link{link, link}, true, func(n int, v client.View) lunge {
 			c := wave(n, v)
 			if v.Tick > 2700 {
 				c = lunge{}
@@ -276,7 +276,7 @@ func TestLateShare(t *testing.T) {
 	links := []sim.Link{{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}, sim.WiFi, sim.LTE}
 	var before [3]time.Duration
 	for _, share := range []float64{0, 0.05, netcode.MaxLateShare} {
-		m, _, clients, _ := fence(t, 10, server.Config{LateInputs: 200 * time.Millisecond, LateShare: share}, links, true, wave)
+		m, _, clients, _ := fence(t, 10, server.Config{Late: server.Late{Window: 200 * time.Millisecond, Share: share}}, links, true, wave)
 		var lead [3]time.Duration
 		const from, to = 15, 75
 		for s := range time.Duration(to) {
@@ -310,7 +310,7 @@ func TestLateShare(t *testing.T) {
 }
 
 // Two players, with round trips of 20 and 200 ms, fire at each other in the same tick. A spike
-// of latency delays the second one's shot. With LateInputs both are down. Without it the second
+// of latency delays the second one's shot. With Late both are down. Without it the second
 // player mostly dies before its shot is fired.
 func TestDuelOfLateInputs(t *testing.T) {
 	near, far := sim.Link{Latency: 10 * time.Millisecond, Jitter: 3 * time.Millisecond}, sim.Link{Latency: 100 * time.Millisecond, Jitter: 15 * time.Millisecond}
@@ -319,7 +319,7 @@ func TestDuelOfLateInputs(t *testing.T) {
 		both, same := 0, 0
 		for seed := range uint64(*lateSeeds) {
 			const at = 210
-			m, g, clients, games := fence(t, seed+1, server.Config{LateInputs: window, LateWorld: mode.world}, []sim.Link{near, far}, false, func(_ int, v client.View) lunge {
+			m, g, clients, games := fence(t, seed+1, server.Config{Late: server.Late{Window: window, World: mode.world}}, []sim.Link{near, far}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			for clients[1].View().Tick < at-2 {
@@ -349,7 +349,7 @@ func TestDuelOfLateInputs(t *testing.T) {
 }
 
 // After a second of silence a client sends everything at once, and another command for each
-// tick in each packet, to a server with LateInputs. In any window of time no more commands
+// tick in each packet, to a server with Late. In any window of time no more commands
 // become final than the window has ticks, plus three. Every tick has one final command.
 func TestSpeedHackWithLateInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
@@ -387,7 +387,7 @@ func speedHack(t *testing.T, mode lateMode) {
 		at.cmd = cmd
 	}
 	p := g.protocol()
-	srv, err := server.New(server.Config{Protocol: p, Transport: listen, RepeatInput: -1, LateInputs: mode.window, LateWorld: mode.world})
+	srv, err := server.New(server.Config{Protocol: p, Transport: listen, RepeatInput: -1, Late: server.Late{Window: mode.window, World: mode.world}})
 	require.NoError(t, err)
 	link := sim.Link{Latency: 60 * time.Millisecond}
 	raw := &rawClient{endpoint: net.Dial(listen, link, link), hash: p.Hash()}
@@ -463,7 +463,7 @@ func speedHack(t *testing.T, mode lateMode) {
 func TestLimitsOfLateInputs(t *testing.T) {
 	for _, mode := range lateModes[1:] {
 		link := sim.Link{Latency: 100 * time.Millisecond}
-		m, _, _, _ := fence(t, 4, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: mode.world}, []sim.Link{link}, true, wave)
+		m, _, _, _ := fence(t, 4, server.Config{Late: server.Late{Window: 100 * time.Millisecond, World: mode.world}}, []sim.Link{link}, true, wave)
 		m.Watch(&simtest.Limits{})
 		m.Run(time.Second)
 		c, now := newCheat(t, m, link), m.Net.Now()
@@ -512,7 +512,7 @@ func TestLateInputsWhileOwnersChange(t *testing.T) {
 			}
 			f.Spawn(&srv.flag, 1)
 		}, ecs.Once(), ecs.Structural(), ecs.Create(&srv.pos, &srv.cmd))
-		_, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond})
+		_, err := m.Serve(server.Config{Protocol: p, Late: server.Late{Window: 200 * time.Millisecond}})
 		require.NoError(t, err)
 		var ran [3]map[foretick.Tick]float32 // by player, the final position of its body in each tick
 		for n := range ran {

@@ -94,7 +94,7 @@ func TestSingletonsBesideLateInputsAndPartialTicks(t *testing.T) {
 		for seed := range uint64(costtest.Count(1, 3)) {
 			var wrong []prediction.Misprediction
 			m, g := simtest.New(seed), &laps{paced: game.paced, clock: game.clock}
-			srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond, LateShare: 0.1})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: 200 * time.Millisecond, Share: 0.1}})
 			require.NoError(t, err)
 			m.Watch(&simtest.Agreement{})
 			var clients []*client.Client

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 )
 
@@ -148,7 +149,7 @@ func findNothing(t *testing.T, rule func(g *ledgers, p *foretick.Protocol)) {
 		return simtest.Player{Protocol: g.protocol(rule), Sample: client.Sample(&g.cmd, func(v client.View) lunge {
 			return lunge{Move: float32(v.Tick/20%2)*2 - 1}
 		})}
-	}, simtest.SyncConfig{Ticks: 300, Players: 3, LateInputs: 150 * time.Millisecond, LateWorld: true})
+	}, simtest.SyncConfig{Ticks: 300, Players: 3, Late: server.Late{Window: 150 * time.Millisecond, World: true}})
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }

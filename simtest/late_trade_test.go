@@ -29,7 +29,7 @@ func TestTradeAfterDeath(t *testing.T) {
 		most   int    // most trades allowed in a hundred duels
 	}{
 		{"an honest player", lateWindow, never, false, 0},
-		{"who knows when, without LateInputs", 0, "knowing", false, 0},
+		{"who knows when, without Late", 0, "knowing", false, 0},
 		{"who knows when", lateWindow, "knowing", false, 100},
 		{"who withholds as often as the budget allows", lateWindow, "often", false, 37},
 		{"who knows when, in a game that ignores it", lateWindow, "knowing", true, 0},
@@ -38,7 +38,7 @@ func TestTradeAfterDeath(t *testing.T) {
 		const each = 50
 		for played := 0; played < duels; played += each {
 			var at netcode.Tick // tick of the next shot
-			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{LateInputs: row.window}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
+			m, g, clients, _ := fence(t, uint64(played)+1, server.Config{Late: server.Late{Window: row.window}}, []sim.Link{link}, false, func(_ int, v client.View) lunge {
 				return lunge{Fire: v.Tick == at-1}
 			})
 			g.strict = row.strict

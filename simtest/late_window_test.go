@@ -13,13 +13,13 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-// The window of LateInputs limits how far a player may jump on the screens of others: of
+// The window of Late limits how far a player may jump on the screens of others: of
 // commands that come late together, only those within the window run in their ticks.
 func TestLateWindowBoundsTheJump(t *testing.T) {
 	const rate = 30
 	for _, window := range []time.Duration{0, 200 * time.Millisecond, 300 * time.Millisecond, 400 * time.Millisecond} {
 		m, g, link := simtest.New(4), &fencers{still: true}, &holder{}
-		_, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: window})
+		_, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: window}})
 		require.NoError(t, err)
 		c := &fencers{}
 		path := sim.Link{Latency: 30 * time.Millisecond}

@@ -284,13 +284,13 @@ func (g *scrum) play(t *testing.T, seed uint64, cfg server.Config, links []sim.L
 	return srv, games
 }
 
-// A server with LateWorld ends with what it would have had if every command had been in time: the
+// A server with Late.World ends with what it would have had if every command had been in time: the
 // same world, messages with the same ticks, and the same final events.
 func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 	wrong := uint64(0)
 	for seed := range uint64(costtest.Count(1, 4)) {
 		jittery := sim.Link{Latency: 50 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.05}
-		g, late := &scrum{}, server.Config{LateInputs: lateWindow, LateWorld: true, LateShare: 0.1}
+		g, late := &scrum{}, server.Config{Late: server.Late{Window: lateWindow, World: true, Share: 0.1}}
 		srv, games := g.play(t, seed+1, late, []sim.Link{jittery, sim.WiFi, sim.LTE, jittery}, func(player foretick.PlayerID, t foretick.Tick) lunge {
 			if t >= scrumUntil {
 				return lunge{}
@@ -365,7 +365,7 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 			fell[who] = true
 			g.fallen.Raise(f, ecs.None, who)
 		}
-		_, err := m.Serve(server.Config{Protocol: declare(g), LateInputs: lateWindow, LateWorld: true})
+		_, err := m.Serve(server.Config{Protocol: declare(g), Late: server.Late{Window: lateWindow, World: true}})
 		require.NoError(t, err)
 		var clients []*client.Client
 		var downs [3][3]int // frames with the flag Down, by the screen's player and the body's player
@@ -417,9 +417,9 @@ func TestUndoneDeathNeverShows(t *testing.T) {
 	require.Greater(t, undone, *lateSeeds*9/10)
 }
 
-// With LateWorld server systems run again, too. State in their Go variables is found.
+// With Late.World server systems run again, too. State in their Go variables is found.
 func TestSyncTestOfTheWholeWorld(t *testing.T) {
-	whole := simtest.SyncConfig{LateInputs: lateWindow, LateWorld: true}
+	whole := simtest.SyncConfig{Late: server.Late{Window: lateWindow, World: true}}
 	faults, err := simtest.FindDesyncs(func() simtest.Player {
 		return (&planted{}).End(func(g *planted, p *foretick.Protocol) {
 			p.Server("planted", func(_ *foretick.ServerFrame, rows ecs.Rows) {
@@ -447,7 +447,7 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 	for _, back := range []int{0, 6} {
 		g := &fencers{still: true}
 		m := simtest.New(3)
-		srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: lateWindow, World: true}})
 		require.NoError(t, err)
 		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
 		for n := range 3 {
@@ -466,7 +466,7 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 // physics objects and others' bodies together with the player's own, when no command is missing,
 // so the ends agree.
 func TestLateWorldWithWhatBodiesPush(t *testing.T) {
-	late := server.Config{LateInputs: lateWindow, LateWorld: true, LateShare: 0.05}
+	late := server.Config{Late: server.Late{Window: lateWindow, World: true, Share: 0.05}}
 	jittery := sim.Link{Latency: 40 * time.Millisecond, Jitter: 25 * time.Millisecond, Loss: 0.04}
 	links := []sim.Link{jittery, sim.WiFi, sim.LTE}
 	dir := func(v client.View) (x, y float32) {
@@ -526,7 +526,7 @@ func TestLateWorldSendsWhatWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, g := simtest.New(3), &scrum{}
-			srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+			srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: lateWindow, World: true}})
 			require.NoError(t, err)
 			link := sim.Link{Latency: 20 * time.Millisecond}
 			h := &holder{}

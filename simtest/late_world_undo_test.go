@@ -101,7 +101,7 @@ type undoMatch struct {
 // playUndone starts a match in which each player in fires fires in the given tick.
 func playUndone(t *testing.T, g *undoGame, fires map[foretick.PlayerID]foretick.Tick) *undoMatch {
 	m := simtest.New(3)
-	srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: lateWindow, LateWorld: true})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: lateWindow, World: true}})
 	require.NoError(t, err)
 	x := &undoMatch{m: m, srv: srv}
 	link := sim.Link{Latency: 20 * time.Millisecond}

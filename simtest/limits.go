@@ -15,9 +15,9 @@ import (
 //
 //   - Ticks run no faster than time passes, and each tick takes at most one command of a player.
 //   - In any window of ticks at most as many commands of a player run as the window has ticks,
-//     plus as many as server.Config.LateInputs has ticks.
+//     plus as many as server.Config.Late.Window has ticks.
 //   - Late commands run in at most a fifth of the window's ticks, plus twice the ticks of
-//     LateInputs.
+//     Late.
 //   - No shot looks further back than the measured latency or MaxRewind allow, nor to before the
 //     moment that the player's last shot looked at.
 type Limits struct {
@@ -80,7 +80,7 @@ func (l *Limits) Tick(m *Match) error {
 			was.least, was.leastLate = ran, late
 		}
 		if ran-was.least > window {
-			return fmt.Errorf("player %d had %d more commands run than ticks passed, and LateInputs allows %d", id, ran-was.least, window)
+			return fmt.Errorf("player %d had %d more commands run than ticks passed, and Late allows %d", id, ran-was.least, window)
 		}
 		if late-was.leastLate > probe.LateShare*probe.LateDeep*window {
 			return fmt.Errorf("player %d had %d more late commands run than a fifth of the ticks, and %d are allowed", id, (late-was.leastLate)/probe.LateShare, probe.LateDeep*window)

@@ -88,9 +88,9 @@ func TestTagsOfAMatch(t *testing.T) {
 		"sync test":     {seat: func(s *simtest.Seat) { s.SyncTest = 3 }},
 		"no prediction": {client: func(c *client.Config) { c.NoPrediction = true }},
 		"partial ticks": {client: func(c *client.Config) { c.PartialTicks = true }},
-		"late inputs":   {server: func(c *server.Config) { c.LateInputs = 150 * time.Millisecond }},
+		"late inputs":   {server: func(c *server.Config) { c.Late.Window = 150 * time.Millisecond }},
 		"late world": {server: func(c *server.Config) {
-			c.LateInputs, c.LateWorld = 150*time.Millisecond, true
+			c.Late.Window, c.Late.World = 150*time.Millisecond, true
 		}},
 		"executor":     {server: func(c *server.Config) { c.Executor = inlineExecutor{} }},
 		"other builds": {server: func(c *server.Config) { c.AllowOtherBuilds = true }},
@@ -107,7 +107,7 @@ func TestTagsOfAMatch(t *testing.T) {
 				_, err := m.Serve(sc)
 				require.NoError(t, err)
 				link := sim.Link{Latency: 40 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.03}
-				if sc.LateInputs > 0 {
+				if sc.Late.Window > 0 {
 					link = sim.Link{Latency: 50 * time.Millisecond, Jitter: 70 * time.Millisecond, Loss: 0.06, Burst: 3}
 				}
 				var games []*weather
@@ -141,7 +141,7 @@ func TestTagsOfAMatch(t *testing.T) {
 					of, _ := m.Server().PlayerStats(m.Server().Player(c.View().Player))
 					rerun += of.InputsRerun
 				}
-				if sc.LateInputs > 0 {
+				if sc.Late.Window > 0 {
 					require.Positive(t, rerun)
 				}
 			})

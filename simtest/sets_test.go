@@ -144,8 +144,8 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 	const window, players = 100 * time.Millisecond, 6
 	length := time.Duration(costtest.Count(45, 900)) * time.Second
 	for name, cfg := range map[string]server.Config{
-		"late inputs": {LateInputs: window},
-		"late world":  {LateInputs: window, LateWorld: true},
+		"late inputs": {Late: server.Late{Window: window}},
+		"late world":  {Late: server.Late{Window: window, World: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, calm := newMaskMatch(t, cfg), newMaskMatch(t, cfg)
@@ -204,7 +204,7 @@ func TestComponentSetsOnATape(t *testing.T) {
 	for _, world := range []bool{false, true} {
 		tape, err := tapes.New(tapes.Config{})
 		require.NoError(t, err)
-		m := newMaskMatch(t, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: world, Recorder: tape})
+		m := newMaskMatch(t, server.Config{Late: server.Late{Window: 100 * time.Millisecond, World: world}, Recorder: tape})
 		m.join()
 		c, g := m.join()
 		m.RunFor(time.Second)

@@ -48,13 +48,9 @@ type SyncConfig struct {
 	Players int
 	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
-	// LateInputs is the server's [server.Config].LateInputs. If it is set, the server
-	// runs its newest ticks again, too: see [SyncTestServer]. 0 means that it does not;
-	// negative is an error.
-	LateInputs time.Duration
-	// LateWorld is the server's [server.Config].LateWorld: whole ticks run again, with all
-	// systems.
-	LateWorld bool
+	// Late is the server's [server.Config].Late. With a Window the server runs its newest ticks
+	// again, too: see [SyncTestServer]. With World whole ticks run again, with all systems.
+	Late server.Late
 	// Idle allows a match that stands still: see [Plan].
 	Idle bool
 }
@@ -121,10 +117,10 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 		return nil, nil, fmt.Errorf("simtest: newPlayer returned no Protocol")
 	}
 	logger := slog.New(cautious{func(text string) { r.addFault(text, text) }})
-	if err := m.serveEnd(srv, server.Config{Protocol: srv.Protocol, Logger: logger, LateInputs: cfg.LateInputs, LateWorld: cfg.LateWorld}); err != nil {
+	if err := m.serveEnd(srv, server.Config{Protocol: srv.Protocol, Logger: logger, Late: cfg.Late}); err != nil {
 		return nil, nil, err
 	}
-	if cfg.LateInputs > 0 {
+	if cfg.Late.Window > 0 {
 		if err := SyncTestServer(m.Server(), 1, r.onServer); err != nil {
 			return nil, nil, err
 		}

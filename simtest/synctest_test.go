@@ -61,7 +61,7 @@ func TestSyncTestIsSilentOnServerEffects(t *testing.T) {
 	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 3000})
 }
 
-// With LateInputs the server runs ticks again, too. Only this finds state in Go variables that a
+// With Late the server runs ticks again, too. Only this finds state in Go variables that a
 // shared system changes only on the server, and names the system.
 func TestSyncTestOnTheServer(t *testing.T) {
 	table := map[int]float32{1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4, 5: 0.5}
@@ -104,7 +104,7 @@ func TestSyncTestOnTheServer(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(plant) }, simtest.SyncConfig{LateInputs: 200 * time.Millisecond})
+			faults, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(plant) }, simtest.SyncConfig{Late: server.Late{Window: 200 * time.Millisecond}})
 			require.NoError(t, err)
 			found := ""
 			for _, f := range faults {
@@ -116,13 +116,13 @@ func TestSyncTestOnTheServer(t *testing.T) {
 			require.Contains(t, found, "planted", "the system's name")
 		})
 	}
-	_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{LateInputs: time.Second})
-	require.ErrorContains(t, err, "LateInputs")
+	_, err := simtest.FindDesyncs(func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Late: server.Late{Window: time.Second}})
+	require.ErrorContains(t, err, "Late")
 	m := simtest.New(1)
 	srv, err := m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol})
 	require.NoError(t, err)
-	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set server.Config.LateInputs")
-	srv, err = m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol, LateInputs: 200 * time.Millisecond})
+	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set server.Config.Late.Window")
+	srv, err = m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol, Late: server.Late{Window: 200 * time.Millisecond}})
 	require.NoError(t, err)
 	require.ErrorContains(t, simtest.SyncTestServer(srv, 7, nil), "use up to 6")
 }
@@ -130,14 +130,14 @@ func TestSyncTestOnTheServer(t *testing.T) {
 // SyncTestServer finds no fault in sound games: one with shots and effects of the server, one with
 // predicted spawns, and both on links on which inputs do come late.
 func TestSyncTestOnTheServerIsSilent(t *testing.T) {
-	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
-	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 1000, LateInputs: 200 * time.Millisecond})
+	simtest.SyncTest(t, func() simtest.Player { return (&planted{}).End(nil) }, simtest.SyncConfig{Ticks: 1000, Late: server.Late{Window: 200 * time.Millisecond}})
+	simtest.SyncTest(t, func() simtest.Player { return simtest.Player{Protocol: newCannon().protocol()} }, simtest.SyncConfig{Ticks: 1000, Late: server.Late{Window: 200 * time.Millisecond}})
 
 	var traces [][32]byte
 	for _, back := range []int{0, 6} {
 		g := &fencers{still: true}
 		m := simtest.New(3)
-		srv, err := m.Serve(server.Config{Protocol: g.protocol(), LateInputs: 200 * time.Millisecond})
+		srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: 200 * time.Millisecond}})
 		require.NoError(t, err)
 		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
 		for n := range 3 {

@@ -107,7 +107,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 	for seed := range uint64(costtest.Count(2, 6)) {
 		cfg := server.Config{AllowTrace: everybody}
 		if seed%2 == 1 {
-			cfg.LateInputs = 150 * time.Millisecond
+			cfg.Late.Window = 150 * time.Millisecond
 		}
 		for _, plant := range []plantedtest.Plant{nil, moved} {
 			m := newTraced(t, seed, 2, lossy, cfg, plant)
@@ -139,7 +139,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 // Matches of one seed are the same with traces and without.
 func TestTraceChangesNothing(t *testing.T) {
 	play := func(look bool, plant plantedtest.Plant) (all []uint64) {
-		m := newTraced(t, 3, 3, lossy, server.Config{AllowTrace: everybody, LateInputs: 100 * time.Millisecond}, plant)
+		m := newTraced(t, 3, 3, lossy, server.Config{AllowTrace: everybody, Late: server.Late{Window: 100 * time.Millisecond}}, plant)
 		for at := time.Second; at < 6*time.Second; at += 100 * time.Millisecond {
 			m.Run(at)
 			if look {

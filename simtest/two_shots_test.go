@@ -94,8 +94,8 @@ func TestTwoShotsInATick(t *testing.T) {
 		"lives":                {true, 0, server.Config{}},
 		"teleport, next tick":  {false, 1, server.Config{}},
 		"lives, next tick":     {true, 1, server.Config{}},
-		"teleport, late world": {false, 0, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: true}},
-		"lives, late world":    {true, 0, server.Config{LateInputs: 100 * time.Millisecond, LateWorld: true}},
+		"teleport, late world": {false, 0, server.Config{Late: server.Late{Window: 100 * time.Millisecond, World: true}}},
+		"lives, late world":    {true, 0, server.Config{Late: server.Late{Window: 100 * time.Millisecond, World: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, g := simtest.New(3), &popups{counts: c.counts}

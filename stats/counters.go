@@ -21,9 +21,9 @@ type Counters struct {
 	InputsTaken      uint64 // ticks with the command of a connected player, counted per player
 	InputsRejected   uint64 // ticks with a command that the game's validator refused
 	// InputsRerun counts the ticks of InputsMissing whose command came late and then ran in its own
-	// tick after all: see server.Config.LateInputs.
+	// tick after all: see server.Config.Late.Window.
 	InputsRerun uint64
-	// InputsHindsight counts late commands that were refused with LateWorld, because their client
+	// InputsHindsight counts late commands that were refused with Late.World, because their client
 	// already had the result of their tick.
 	InputsHindsight  uint64
 	InputsOverBudget uint64 // late commands that were refused, because the player had too many

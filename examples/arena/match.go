@@ -101,9 +101,7 @@ func (m *match) serverConfig() (server.Config, error) {
 	return server.Config{
 		OnTick:               onTick,
 		DecayInput:           game.HoldAim,
-		LateInputs:           m.opt.lateInputs,
-		LateShare:            m.opt.lateShare,
-		LateWorld:            m.opt.lateWorld,
+		Late:                 server.Late{Window: m.opt.lateInputs, World: m.opt.lateWorld, Share: m.opt.lateShare},
 		MaxWaitingPerAddress: -1, // all bots connect from this machine
 		Protocol:             p, SnapshotRate: m.opt.snapshotRate, NoLagCompensation: m.opt.noLagComp, MaxClients: m.opt.seats(), TrainCompression: m.learn, Profile: m.opt.profile,
 	}, err

@@ -183,7 +183,7 @@ func newWebMatch(o options, cl webClient) (w *webMatch, err error) {
 	}
 	w.server, err = server.New(server.Config{
 		Protocol: p, Transport: w.play, MaxClients: o.seats(), MaxWaitingPerAddress: -1, // all come from this machine
-		DecayInput: game.HoldAim, LateInputs: webLateInputs, OnTick: w.tell, Logger: slog.New(w.in.LogHandler(nil)).With("end", "server"),
+		DecayInput: game.HoldAim, Late: server.Late{Window: webLateInputs}, OnTick: w.tell, Logger: slog.New(w.in.LogHandler(nil)).With("end", "server"),
 	})
 	if err != nil {
 		return nil, err

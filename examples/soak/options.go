@@ -163,7 +163,7 @@ func (o *options) match() simtest.Plan {
 		Checkers: func() []simtest.Checker { return append(simtest.Standard(), &campaign.Secrets{}) },
 	}
 	if o.late > 0 {
-		p.Server = func(cfg *server.Config) { cfg.LateInputs, cfg.LateWorld = o.late, o.lateWorld }
+		p.Server = func(cfg *server.Config) { cfg.Late.Window, cfg.Late.World = o.late, o.lateWorld }
 	}
 	if o.kills {
 		p.Stay, p.ClientKills, p.ServerKills, p.Freezes, p.Drift = time.Minute, 20*time.Second, 30*time.Second, 10*time.Second, 0.0002

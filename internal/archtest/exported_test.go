@@ -14,7 +14,7 @@ import (
 
 // maxExported bounds what a reader of the root's and the ends' documentation has to take in. Lower
 // it when names go; to raise it is a decision for RATIONALE.md.
-var maxExported = map[string]int{"": 130, "server": 34, "client": 33}
+var maxExported = map[string]int{"": 130, "server": 44, "client": 34}
 
 // uncounted are the methods that only satisfy interfaces of the standard library: nobody
 // looks them up in the documentation. They are listed, and not counted.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lateRefusals has for each error of server.New about LateInputs, by how it begins, what
+// lateRefusals has for each error of server.New about Late, by how it begins, what
 // networks.md says of it.
 var lateRefusals = map[string]string{
 	"%v: use up to %v":                               "a window over 500 ms",
@@ -23,7 +23,7 @@ var lateRefusals = map[string]string{
 	"predicted component %s holds strings or slices": "- a predicted component with strings or slices\n",
 }
 
-// TestLateRefusals: the guide lists everything that a server with LateInputs refuses.
+// TestLateRefusals: the guide lists everything that a server with Late refuses.
 func TestLateRefusals(t *testing.T) {
 	root := repository(t)
 	src, err := os.ReadFile(filepath.Join(root, "server", "late.go"))

@@ -63,7 +63,7 @@ type Queue[F, T any] struct {
 	// tick.
 	waits    bool
 	waiting  []raised[T]     // the events that wait for the screen
-	saved    []savedQueue[T] // with LateWorld: the queue at the end of each tick that may run again
+	saved    []savedQueue[T] // with Late.World: the queue at the end of each tick that may run again
 	ordinals []raisedKey     // how often each entity raised the event in the running tick
 }
 

@@ -1,11 +1,11 @@
 package late
 
 // extraTicks is how many ticks of the whole world may run again for each tick, on average over a
-// second. With LateWorld one late command makes the whole world run again, so a limit for each player
+// second. With Late.World one late command makes the whole world run again, so a limit for each player
 // does not bound the cost of all players together.
 const extraTicks = 2
 
-// budget limits what all players' late commands cost together with LateWorld. A late command costs the
+// budget limits what all players' late commands cost together with Late.World. A late command costs the
 // ticks that run again for it alone. It costs nothing if an older late command of the same tick already
 // makes them run. Each player with recent late commands has an equal share reserved, and one share
 // stays free for a player who had none yet. So a player who withholds its inputs leaves room for the

@@ -20,7 +20,7 @@ type message struct {
 	from, upto  int
 }
 
-// KeepMessage reports whether a message must not be sent now. With LateWorld it stores a reliable
+// KeepMessage reports whether a message must not be sent now. With Late.World it stores a reliable
 // message until its tick is final. It drops an unreliable message of a tick that runs again, because
 // the first run sent it.
 func (r *Room) KeepMessage(to Addressee, channel, id uint8, payload []byte) bool {

@@ -101,7 +101,7 @@ func (m *names) keep(since Tick) {
 	}
 }
 
-// sweep returns the handles to the world that no saved state can hold any more. With LateWorld it looks
+// sweep returns the handles to the world that no saved state can hold any more. With Late.World it looks
 // at a part of the spawns each tick.
 func (m *names) sweep(w *ecs.World, now Tick) {
 	looks := len(m.reserved)

@@ -44,7 +44,7 @@ type Player struct {
 	// out.
 	withheld Tick
 
-	present struct { // with LateWorld: the present's values, while ticks run again
+	present struct { // with Late.World: the present's values, while ticks run again
 		command unsafe.Pointer
 		offset  uint8
 		given   rewind.Given

@@ -35,9 +35,9 @@ type runOf struct {
 func (r *Room) BeginTest(ticks int, found func(probe.Desync)) error {
 	switch {
 	case r.Window == 0:
-		return errors.New("foretick: a server runs ticks again only with LateInputs: set server.Config.LateInputs")
+		return errors.New("foretick: a server runs ticks again only with late inputs: set server.Config.Late.Window")
 	case ticks < 0 || Tick(ticks) > r.Window:
-		return fmt.Errorf("foretick: a server's sync test goes %d ticks back: use up to %d, the ticks of server.Config.LateInputs", ticks, r.Window)
+		return fmt.Errorf("foretick: a server's sync test goes %d ticks back: use up to %d, the ticks of server.Config.Late.Window", ticks, r.Window)
 	case *r.Tick != 0:
 		return errors.New("foretick: a server's sync test begins before the first Step")
 	}

@@ -44,7 +44,7 @@ func newPushed(t *testing.T, late time.Duration, link sim.Link) *pushed {
 		}
 	}, ecs.Write(&srv.Pos), ecs.With(&srv.Move))
 	var err error
-	w.server, err = w.match.Serve(server.Config{Protocol: p, LateInputs: late, OnTick: func(f *foretick.ServerFrame) {
+	w.server, err = w.match.Serve(server.Config{Protocol: p, Late: server.Late{Window: late}, OnTick: func(f *foretick.ServerFrame) {
 		for _, rows := range p.Query(ecs.With(&srv.Pos)).Owned(f.World, 1) {
 			w.truth[f.Tick] = srv.Pos.Slice(rows)[0].Y
 		}

@@ -41,7 +41,7 @@ func TestDrainNotice(t *testing.T) {
 		var at foretick.Tick
 		far := simtest.Seat{Up: sim.Link{Latency: 50 * time.Millisecond}, Down: sim.Link{Latency: 50 * time.Millisecond}}
 		m := simtest.New(3)
-		srv, err := m.Serve(server.Config{Protocol: g.Protocol(), LateInputs: late, LateWorld: late > 0, OnDrain: func(f *foretick.ServerFrame, reason string) {
+		srv, err := m.Serve(server.Config{Protocol: g.Protocol(), Late: server.Late{Window: late, World: late > 0}, OnDrain: func(f *foretick.ServerFrame, reason string) {
 			calls, at = append(calls, reason), f.Tick
 			g.Notice.Get(f.World).Ends = 7777
 		}})

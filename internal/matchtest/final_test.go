@@ -122,13 +122,13 @@ func (g *Siege) count(f *foretick.ServerFrame, by foretick.By, d Death) {
 
 func (g *Siege) save(f *foretick.ServerFrame, by foretick.By, s Smashed) {
 	if f.Replay {
-		return // with LateWorld a tick can run again; its first run has written the row
+		return // with Late.World a tick can run again; its first run has written the row
 	}
 	g.rows = append(g.rows, Row{by.Player, s.Tick}) // in a real game: into a channel that a goroutine reads
 }
 
 // Each ram smashes the gate once, dies, scores, and is in the database once, with the tick that
-// its own client predicted, however late its inputs came. With LateWorld final handlers run again
+// its own client predicted, however late its inputs came. With Late.World final handlers run again
 // with their tick, and the database still has each row once.
 func TestWhatCannotBeTakenBack(t *testing.T) {
 	costtest.Ratio(t)
@@ -141,7 +141,7 @@ func TestWhatCannotBeTakenBack(t *testing.T) {
 			n, r := playSiege(t, seed+1, world)
 			again, repeated = again+n, repeated+r
 		}
-		t.Logf("LateWorld %v: %d inputs were run late, %d final handlers ran again", world, again, repeated)
+		t.Logf("Late.World %v: %d inputs were run late, %d final handlers ran again", world, again, repeated)
 		require.Greater(t, again, uint64(20*seeds))
 		if world {
 			require.Greater(t, repeated, seeds/3)
@@ -160,7 +160,7 @@ func playSiege(t *testing.T, seed uint64, world bool) (again uint64, repeated in
 			repeated++
 		}
 	})
-	srv, err := m.Serve(server.Config{Protocol: p, LateInputs: 200 * time.Millisecond, LateWorld: world, LateShare: 0.2})
+	srv, err := m.Serve(server.Config{Protocol: p, Late: server.Late{Window: 200 * time.Millisecond, World: world, Share: 0.2}})
 	require.NoError(t, err)
 	door := srv.Frame().Spawn(&g.gates, ecs.Nobody)
 	rough := sim.Link{Latency: 50 * time.Millisecond, Jitter: 60 * time.Millisecond, Loss: 0.2}

@@ -145,7 +145,7 @@ func join(lists ...[]act) (all []act) {
 }
 
 func lateInputs(world bool, share float64) func(cfg *serverConfig) {
-	return func(cfg *serverConfig) { cfg.LateInputs, cfg.LateWorld, cfg.LateShare = 200*ms, world, share }
+	return func(cfg *serverConfig) { cfg.Late.Window, cfg.Late.World, cfg.Late.Share = 200*ms, world, share }
 }
 
 // plans are the matches that have a tape.

@@ -91,7 +91,7 @@ type (
 	}
 )
 
-// rules say which parts of the game a match has. LateInputs without LateWorld refuses some parts.
+// rules say which parts of the game a match has. Late without Late.World refuses some parts.
 type rules struct {
 	rate     int
 	remote   bool // clients predict others
@@ -105,7 +105,7 @@ type rules struct {
 	infinite bool // there are infinite values
 	family   bool // there are parents and children
 	younger  bool // the game is another build
-	shove    bool // a hit moves a body, and with LateWorld bodies push one another
+	shove    bool // a hit moves a body, and with Late.World bodies push one another
 	open     bool // nothing is hidden
 	stray    bool // a system counts outside of components, which a sync test finds
 	level    foretick.Tick

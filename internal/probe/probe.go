@@ -17,7 +17,7 @@ import (
 type Tick = uint32
 
 // These bound a player's late commands. On average, one tick in LateShare runs one. At once, a player may have
-// as many as LateDeep times the ticks of server.Config.LateInputs.
+// as many as LateDeep times the ticks of server.Config.Late.Window.
 const (
 	LateShare = 5
 	LateDeep  = 2
@@ -51,7 +51,7 @@ type Server interface {
 	Queued(player ecs.Owner) int
 	// Interval returns the length of a tick.
 	Interval() time.Duration
-	// LateTicks returns server.Config.LateInputs in ticks, rounded up; 0 for none.
+	// LateTicks returns server.Config.Late.Window in ticks, rounded up; 0 for none.
 	LateTicks() int
 	// Peer returns the transport's name for a player's connection, 0 for a player that is
 	// absent or does not exist.
@@ -90,7 +90,7 @@ type Server interface {
 	Replicated() []ServerEntity
 	// SyncTest makes the server run the newest ticks again before each tick, as it does for a
 	// late input, and calls found with each tick whose result differs. Call it before the
-	// first Step. It returns an error for a server without server.Config.LateInputs.
+	// first Step. It returns an error for a server without server.Config.Late.Window.
 	SyncTest(ticks int, found func(Desync)) error
 	// Trace returns the port of a player's trace. If aside is true, or in a replay, no packet carries the
 	// trace's records. Any goroutine may call it.

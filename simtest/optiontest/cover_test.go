@@ -30,17 +30,17 @@ func (s set) add(name string) {
 	}
 }
 
-// setOf returns the set with these options and those that they need. LateShare gets LateWorld if
-// LateInputs cannot be combined with the others.
+// setOf returns the set with these options and those that they need. LateShare gets Late.World if
+// Late cannot be combined with the others.
 func setOf(names ...string) set {
 	s := set{}
 	for _, name := range names {
 		s.add(name)
 	}
-	if s["server.Config.LateShare"] && !s.late() {
-		if s["server.Config.LateInputs"] = true; !s.fits() {
-			delete(s, "server.Config.LateInputs")
-			s["server.Config.LateWorld"] = true
+	if s["server.Config.Late.Share"] && !s.late() {
+		if s["server.Config.Late.Window"] = true; !s.fits() {
+			delete(s, "server.Config.Late.Window")
+			s["server.Config.Late.World"] = true
 		}
 	}
 	return s
@@ -66,11 +66,11 @@ func (s set) fits() bool {
 			return false
 		}
 	}
-	return !s["server.Config.LateInputs"] || !s["server.Config.LateWorld"]
+	return !s["server.Config.Late.Window"] || !s["server.Config.Late.World"]
 }
 
 // world is a pair whose second option includes the first.
-var world = pair{"server.Config.LateInputs", "server.Config.LateWorld"}
+var world = pair{"server.Config.Late.Window", "server.Config.Late.World"}
 
 // meetings splits all pairs into those that can be played and those that are refused: a pair that
 // a table has, or that needs such a pair.

@@ -33,7 +33,7 @@ type set map[string]bool
 func (s set) has(name string) bool { return s[name] || catalogue[name].always }
 
 // late reports whether the server takes late inputs.
-func (s set) late() bool { return s["server.Config.LateInputs"] || s["server.Config.LateWorld"] }
+func (s set) late() bool { return s["server.Config.Late.Window"] || s["server.Config.Late.World"] }
 
 func (s set) game() *game { return &game{on: s.has, asked: map[string]bool{}} }
 

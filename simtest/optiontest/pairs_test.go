@@ -29,20 +29,20 @@ type refusal struct {
 
 // refusals has every pair that is refused.
 var refusals = map[pair]refusal{
-	{"server.Config.AllowOtherBuilds", "server.Config.LateInputs"}: {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
-	{"server.Config.AllowOtherBuilds", "server.Config.LateWorld"}:  {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
-	{"server.Config.LateInputs", "foretick.PredictRemote"}:         {"predict a player with PredictRemote", "docs/guide/networks.md", "`PredictRemote`"},
-	{"server.Config.LateInputs", "ecs.WriteOther"}:                 {"writes what is not its own rows", "docs/guide/networks.md", "a shared system with `ecs.WriteOther`"},
-	{"client.Config.NoPrediction", "client.Config.PartialTicks"}:   {"only predicted ticks have parts", "client/config.go", "with NoPrediction"},
-	{"client.Config.PartialTicks", "foretick.PredictRemote"}:       {"in a game that predicts remote players", "client/config.go", "[foretick.PredictRemote]"},
-	{"client.Config.PartialTicks", "ecs.WriteOther"}:               {"shared physics objects", "client/config.go", "shared physics objects"},
-	{"client.Config.Observe", "client.Config.PartialTicks"}:        {"an observer predicts nothing", "client/config.go", "and predicts nothing"},
-	{"client.Config.Observe", "client.Config.ResumeToken"}:         {"an observer takes no player's place", "client/config.go", "plays nothing"},
-	{"client.Config.Observe", "client.Config.Sample"}:              {"an observer gives no input", "client/config.go", "It samples no input"},
-	{"server.Config.LateInputs", "use predicted text"}:             {"holds strings or slices", "docs/guide/networks.md", "a predicted component with strings or slices"},
-	{"server.Config.LateInputs", "use a shared singleton"}:         {"or a singleton), and cannot run again", "docs/guide/networks.md", "one that writes a singleton"},
-	{"client.Config.PartialTicks", "use a shared singleton"}:       {"a singleton", "client/config.go", "a shared system that writes a singleton"},
-	{"RemoteConfig.Also", "SpawnConfig.ClientOnly"}:                {"whose policy is ClientOnly", "protocol_remote.go", "A prefab that is ClientOnly is an error"},
+	{"server.Config.AllowOtherBuilds", "server.Config.Late.Window"}: {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
+	{"server.Config.AllowOtherBuilds", "server.Config.Late.World"}:  {"clients of other builds are not supported", "docs/guide/networks.md", "`AllowOtherBuilds`"},
+	{"server.Config.Late.Window", "foretick.PredictRemote"}:         {"predict a player with PredictRemote", "docs/guide/networks.md", "`PredictRemote`"},
+	{"server.Config.Late.Window", "ecs.WriteOther"}:                 {"writes what is not its own rows", "docs/guide/networks.md", "a shared system with `ecs.WriteOther`"},
+	{"client.Config.NoPrediction", "client.Config.PartialTicks"}:    {"only predicted ticks have parts", "client/config.go", "with NoPrediction"},
+	{"client.Config.PartialTicks", "foretick.PredictRemote"}:        {"in a game that predicts remote players", "client/config.go", "[foretick.PredictRemote]"},
+	{"client.Config.PartialTicks", "ecs.WriteOther"}:                {"shared physics objects", "client/config.go", "shared physics objects"},
+	{"client.Config.Observe", "client.Config.PartialTicks"}:         {"an observer predicts nothing", "client/config.go", "and predicts nothing"},
+	{"client.Config.Observe", "client.Config.ResumeToken"}:          {"an observer takes no player's place", "client/config.go", "plays nothing"},
+	{"client.Config.Observe", "client.Config.Sample"}:               {"an observer gives no input", "client/config.go", "It samples no input"},
+	{"server.Config.Late.Window", "use predicted text"}:             {"holds strings or slices", "docs/guide/networks.md", "a predicted component with strings or slices"},
+	{"server.Config.Late.Window", "use a shared singleton"}:         {"or a singleton), and cannot run again", "docs/guide/networks.md", "one that writes a singleton"},
+	{"client.Config.PartialTicks", "use a shared singleton"}:        {"a singleton", "client/config.go", "a shared system that writes a singleton"},
+	{"RemoteConfig.Also", "SpawnConfig.ClientOnly"}:                 {"whose policy is ClientOnly", "protocol_remote.go", "A prefab that is ClientOnly is an error"},
 }
 
 // Expected counts. A change of them belongs in the changelog.
@@ -135,9 +135,9 @@ func TestPairs(t *testing.T) {
 // A replay of the tape runs without it, and sends the same packets.
 func TestSyncTestSendsNothing(t *testing.T) {
 	for _, s := range []set{
-		setOf("server.Config.LateWorld", "Request.Handle"),
-		setOf("server.Config.LateWorld", "ecs.Structural", "ecs.WriteOther"),
-		setOf("server.Config.LateInputs", "Request.Handle", "ecs.Structural"),
+		setOf("server.Config.Late.World", "Request.Handle"),
+		setOf("server.Config.Late.World", "ecs.Structural", "ecs.WriteOther"),
+		setOf("server.Config.Late.Window", "Request.Handle", "ecs.Structural"),
 	} {
 		for _, seed := range []uint64{1, 5, 12} {
 			require.NoError(t, s.run(seed), "seed %d, with %v", seed, s.drawn())
@@ -148,7 +148,7 @@ func TestSyncTestSendsNothing(t *testing.T) {
 // TestSpawnsOfALevelsFirstTick: an entity that a player's body spawns in the first tick of a level
 // gets the same name in each run of the tick. In the first run the player's client lacks the body.
 func TestSpawnsOfALevelsFirstTick(t *testing.T) {
-	for _, late := range []string{"server.Config.LateWorld", "server.Config.LateInputs"} {
+	for _, late := range []string{"server.Config.Late.World", "server.Config.Late.Window"} {
 		s := setOf("Protocol.OnLevel", "Protocol.Spawns", "ecs.Create", late)
 		for _, seed := range []uint64{3, 16, 38} {
 			require.NoError(t, s.run(seed), "seed %d, with %v", seed, s.drawn())

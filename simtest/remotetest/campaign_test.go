@@ -651,9 +651,9 @@ func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]
 	}
 	if late != lateNone {
 		dice := rand.New(rand.NewPCG(seed, 79))
-		cfg.LateInputs, cfg.LateWorld = time.Duration(50+dice.IntN(200))*time.Millisecond, late == lateWhole
+		cfg.Late.Window, cfg.Late.World = time.Duration(50+dice.IntN(200))*time.Millisecond, late == lateWhole
 		if dice.IntN(3) == 0 {
-			cfg.LateShare = dice.Float64() * 0.2
+			cfg.Late.Share = dice.Float64() * 0.2
 		}
 	}
 	srv, err := b.m.Serve(cfg)
@@ -663,7 +663,7 @@ func playMelee(seed uint64, play time.Duration, late lateKind, grown map[string]
 	}
 	b.g.srv = srv
 	b.m.Watch(&simtest.Agreement{}, &simtest.Limits{})
-	b.what = fmt.Sprintf("%+v, snapshots %d, send %d, late %v, share %v", rules, cfg.SnapshotRate, cfg.SendRate, cfg.LateInputs, cfg.LateShare)
+	b.what = fmt.Sprintf("%+v, snapshots %d, send %d, late %v, share %v", rules, cfg.SnapshotRate, cfg.SendRate, cfg.Late.Window, cfg.Late.Share)
 	calm := r.IntN(3) == 0 // nothing happens to the clients themselves
 	n := 1 + r.IntN(6)
 	for range n {

@@ -40,8 +40,8 @@ type flight struct {
 // artillery is a game of slow rockets, which burst into fragments, and of bullets
 // that each end spawns for itself.
 type artillery struct {
-	late     time.Duration // server.Config.LateInputs
-	world    bool          // server.Config.LateWorld
+	late     time.Duration // server.Config.Late.Window
+	world    bool          // server.Config.Late.World
 	turret   ecs.Component[turret]
 	flight   ecs.Component[flight]
 	shrapnel ecs.Component[shrapnel]
@@ -213,7 +213,7 @@ func newBattery(t testing.TB, seed uint64, players int, link sim.Link, set func(
 	set(b.server)
 	var err error
 	b.srv, err = b.m.Serve(server.Config{
-		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: b.server.late == 0, LateInputs: b.server.late, LateWorld: b.server.world,
+		Protocol: b.server.protocol(), SendRate: 200_000, AllowOtherBuilds: b.server.late == 0, Late: server.Late{Window: b.server.late, World: b.server.world},
 	})
 	require.NoError(t, err)
 	for range players {

@@ -38,7 +38,7 @@
 //     before it reads it. Neither is a field that [Protocol.OnLevel] sets, such as the level. A
 //     server system or a handler that sets such a field outside of the function passed to
 //     [Server.NextLevel] is reported if shared systems read the field: in mid-tick, or when
-//     LateWorld runs ticks again, they would find another level than clients had.
+//     Late.World runs ticks again, they would find another level than clients had.
 //   - pointer: comparisons and numbers of addresses.
 //   - size: int, uint and uintptr in components, commands, messages, events and requests.
 //

@@ -52,7 +52,7 @@ func (c *code) reportRoots() {
 		for _, f := range c.reachRoot(r) {
 			if f.Kind == "state" && f.field != "" && set[f.field] && read[f.field] && !f.built && !f.far {
 				what, _, _ := strings.Cut(f.What, ",")
-				f.What = what + ", which OnLevel sets and shared systems read: in mid-tick, and where LateWorld runs ticks again, they find another level than clients had; set it in the function passed to Server.NextLevel"
+				f.What = what + ", which OnLevel sets and shared systems read: in mid-tick, and where Late.World runs ticks again, they find another level than clients had; set it in the function passed to Server.NextLevel"
 				faults = append(faults, f)
 			}
 		}

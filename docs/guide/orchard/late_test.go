@@ -20,8 +20,8 @@ func TestLateInputsAndPartialTicks(t *testing.T) {
 	bad := sim.LTE // bursts of delay make inputs late
 	bad.Loss = 0.05
 	for name, cfg := range map[string]server.Config{
-		"late inputs": {LateInputs: 150 * time.Millisecond},
-		"late world":  {LateInputs: 150 * time.Millisecond, LateWorld: true},
+		"late inputs": {Late: server.Late{Window: 150 * time.Millisecond}},
+		"late world":  {Late: server.Late{Window: 150 * time.Millisecond, World: true}},
 	} {
 		m := begin(t, cfg)
 		var seats []*seat

@@ -149,7 +149,7 @@ type Game struct {
 	Watch Watch
 }
 
-// Watch receives events for the report. Every function may be nil. With LateWorld, a server calls its
+// Watch receives events for the report. Every function may be nil. With Late.World, a server calls its
 // functions again when a tick runs again, after Began.
 type Watch struct {
 	// Began is called on the server when a tick begins. If f.Replay is true, the tick runs again, and

@@ -59,7 +59,7 @@ func newWorld(t *testing.T) *world {
 	}
 	p, err := w.game.Protocol()
 	require.NoError(t, err)
-	w.server, err = server.New(server.Config{Protocol: p, Transport: w.play, LateInputs: 200 * time.Millisecond, OnTick: w.tick})
+	w.server, err = server.New(server.Config{Protocol: p, Transport: w.play, Late: server.Late{Window: 200 * time.Millisecond}, OnTick: w.tick})
 	require.NoError(t, err)
 	w.one, w.two = w.session(), w.session()
 	t.Cleanup(func() { w.one.Close(); w.two.Close(); _ = w.server.Close(""); _ = w.truth.Close(0, "") })

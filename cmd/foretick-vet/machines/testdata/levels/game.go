@@ -108,5 +108,5 @@ func (g *Game) raise(f *foretick.ServerFrame, _ ecs.Rows) {
 }
 
 func (g *Game) swap() {
-	g.level = levels["tower"] // want `server system "raise" by swap: writes g.level, which OnLevel sets and shared systems read: in mid-tick, and where LateWorld runs ticks again, they find another level than clients had; set it in the function passed to Server.NextLevel`
+	g.level = levels["tower"] // want `server system "raise" by swap: writes g.level, which OnLevel sets and shared systems read: in mid-tick, and where Late.World runs ticks again, they find another level than clients had; set it in the function passed to Server.NextLevel`
 }
