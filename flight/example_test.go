@@ -45,8 +45,12 @@ func TestTapeAsTest(t *testing.T) {
 // hostConfig records each match of a host.
 func hostConfig(endpoint transport.Endpoint) host.Config {
 	return host.Config{Transport: endpoint, OnDemand: true,
-		NewMatch: func(name string, end transport.Endpoint) (host.Server, error) {
-			return flight.Record(flight.Config{Name: name, Dir: "tapes"}, server.Config{Transport: end}, newMeadow)
+		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+			rec, err := flight.New(flight.Config{Name: name, Dir: "tapes"})
+			if err != nil {
+				return nil, err
+			}
+			return newMeadow(server.Config{Transport: end, Recorder: rec})
 		},
 		OnEnd: func(e host.End) {
 			if e.Tape != "" {

@@ -8,24 +8,11 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"github.com/foretick/foretick/host/internal/hook"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 )
-
-// Server is what the host needs of a match. A *server.Server is one.
-type Server interface {
-	// Step does what is due at now.
-	Step(now time.Time)
-	// Next returns when the next tick is due.
-	Next() time.Time
-	// Drain refuses newcomers, and closes the server with its last player. Any goroutine may
-	// call it.
-	Drain(reason string)
-	// Shutdown closes the server when all reliable messages have arrived, after linger at most.
-	Shutdown(reason string, linger time.Duration) error
-	// Close closes the server and its endpoint.
-	Close(reason string) error
-}
 
 // Config configures a Host. Transport and NewMatch are required.
 type Config struct {
@@ -35,7 +22,7 @@ type Config struct {
 	// NewMatch makes the server of a match over the endpoint end, which the server closes at its
 	// end. The worker of the match calls it, or Allocate. On an error the players of the match are
 	// refused. Required.
-	NewMatch func(name string, end transport.Endpoint) (Server, error)
+	NewMatch func(name string, end transport.Endpoint) (*server.Server, error)
 	// Match returns the match that a peer plays in, and the peer's identity there. nil takes both from
 	// a ticket that names a match, with [ticket.SplitIdentity]. An error refuses the peer with the
 	// error's text. A panic in it refuses the peer too: see [Stats].HookPanics.
@@ -91,8 +78,9 @@ type Config struct {
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger
 
-	heap    func() uint64        // returns the size of the heap's objects; tests replace it
-	elapsed func() time.Duration // the clock that steps are measured with; tests replace it
+	heap    func() uint64                                                 // returns the size of the heap's objects; tests replace it
+	elapsed func() time.Duration                                          // the clock that steps are measured with; tests replace it
+	stage   func(name string, end transport.Endpoint) (hook.Match, error) // replaces NewMatch in tests
 }
 
 // End says how a match ended.
@@ -126,7 +114,7 @@ func (c *Config) checkConfig() error {
 	}
 	v := reflect.ValueOf(c.Transport)
 	fault(!v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil(), "Transport is nil: pass a listening endpoint, and look at the error of Listen first")
-	fault(c.NewMatch == nil, "NewMatch is nil: pass a function that makes a match's server")
+	fault(c.NewMatch == nil && c.stage == nil, "NewMatch is nil: pass a function that makes a match's server")
 	for _, n := range []struct {
 		name       string
 		value      *int

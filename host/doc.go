@@ -2,7 +2,7 @@
 //
 //	h, err := host.New(host.Config{
 //		Transport: endpoint, // udp.Listen(":27015", udp.Config{MaxPeers: 2000, Batch: 64, Accept: gate.Accept})
-//		NewMatch: func(name string, end transport.Endpoint) (host.Server, error) {
+//		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
 //			return server.New(server.Config{Protocol: newProtocol(), Transport: end})
 //		},
 //		OnDemand: true,

@@ -10,12 +10,6 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// Figured is a Server that has figures. A *server.Server is one. Figures may be called by any
-// goroutine, also after the server was closed.
-type Figured interface {
-	Figures(dst *stats.Server)
-}
-
 const (
 	mostKinds  = 32
 	otherKinds = "other"
@@ -52,8 +46,7 @@ func (h *Host) enroll(m *match) {
 
 // strike notes that a match ended: its counters stay in the sums. The host is locked.
 func (h *Host) strike(m *match) {
-	if f := m.figured(); f != nil {
-		f.Figures(&h.scratch)
+	if m.figures(&h.scratch) {
 		h.ended.kindOf(m.kind).Sum.AddCounters(&h.scratch)
 	}
 	h.call()
@@ -86,19 +79,18 @@ func copyKinds(dst *[]stats.Kind, from []stats.Kind) {
 	}
 }
 
-// figured returns the server of a match if it has figures. It returns nil before the server is made,
-// and for a server without figures.
-func (m *match) figured() Figured {
-	if s := m.made.Load(); s != nil {
-		f, _ := (*s).(Figured)
-		return f
+// figures sets dst to the figures of a match. It reports false before the server is made.
+func (m *match) figures(dst *stats.Server) bool {
+	s := m.made.Load()
+	if s != nil {
+		(*s).Figures(dst)
 	}
-	return nil
+	return s != nil
 }
 
 // Figures sets dst to the figures of all matches by kind. Counters include those of matches that
 // have ended, so they never go back. It uses the memory of dst. Any goroutine may call it. No tick
-// waits for it. Matches whose Server is not Figured count as matches alone.
+// waits for it.
 func (h *Host) Figures(dst *stats.Host) {
 	dst.Matches, dst.Endpoint = 0, h.counted.copyTo(dst.Endpoint)
 	p := h.roll.Hold()
@@ -114,8 +106,7 @@ func (h *Host) Figures(dst *stats.Host) {
 		k := of.kindOf(m.kind)
 		k.Matches++
 		dst.Matches++
-		if f := m.figured(); f != nil {
-			f.Figures(&one)
+		if m.figures(&one) {
 			k.Sum.Add(&one)
 		}
 	}
@@ -135,9 +126,7 @@ func (h *Host) EachMatch(fn func(name, kind string, one *stats.Server) bool) {
 	var one stats.Server
 	for _, m := range matches {
 		one.Copy(&stats.Server{})
-		if f := m.figured(); f != nil {
-			f.Figures(&one)
-		}
+		m.figures(&one)
 		if !fn(m.name, m.kind, &one) {
 			return
 		}

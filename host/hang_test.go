@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -149,7 +150,7 @@ func newStall(t *testing.T, cfg Config, where string, how func(*atomic.Bool)) *s
 		s.ends <- e
 		hang(e.Match, "OnEnd")
 	}
-	cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
+	cfg.stage = func(name string, end transport.Endpoint) (hook.Match, error) {
 		hang(name, "NewMatch")
 		m := &hanging{slow: slow{end: end}}
 		m.step = func() {
@@ -443,7 +444,7 @@ func (standing) Next() time.Time { return time.Unix(1<<40, 0) }
 func TestFloodOfStandingMatch(t *testing.T) {
 	costtest.Ratio(t)
 	cost := func(players int, held bool) time.Duration {
-		h, err := New(Config{Transport: newDesk(), NewMatch: func(string, transport.Endpoint) (Server, error) { return &standing{}, nil }})
+		h, err := New(Config{Transport: newDesk(), stage: func(string, transport.Endpoint) (hook.Match, error) { return &standing{}, nil }})
 		require.NoError(t, err)
 		p := newPort(h, &match{name: "m"})
 		for id := range transport.PeerID(players) {
@@ -477,7 +478,7 @@ func TestFloodOfStandingMatch(t *testing.T) {
 // Peers that connect and disconnect while a match hangs leave nothing in its queue, and the match does
 // not get their events.
 func TestPeersOfStandingMatch(t *testing.T) {
-	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Server, error) { return &standing{}, nil }})
+	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), stage: func(string, transport.Endpoint) (hook.Match, error) { return &standing{}, nil }})
 	require.NoError(t, err)
 	p := newPort(h, &match{name: "m"})
 	require.True(t, p.addPeer(&resident{id: 1}))

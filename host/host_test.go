@@ -20,6 +20,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/ticket"
@@ -93,7 +94,7 @@ func newTown(t *testing.T, cfg Config, truth server.Config) *town {
 	net := sim.NewNetwork(9)
 	w := &town{T: t, net: net, end: &named{net.Listen(), map[string]string{}}, servers: map[string]*server.Server{}, games: map[string]*game{}, errs: map[*bots.Light]error{}}
 	cfg.Transport = w.end
-	cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
+	cfg.NewMatch = func(name string, end transport.Endpoint) (*server.Server, error) {
 		if strings.HasPrefix(name, "bad") {
 			return nil, errors.New("no such map")
 		}
@@ -465,6 +466,7 @@ func (s *slow) Next() time.Time                          { return s.next }
 func (s *slow) Drain(string)                             {}
 func (s *slow) Shutdown(d string, _ time.Duration) error { return s.Close(d) }
 func (s *slow) Close(d string) error                     { return s.end.Close(transport.Closed, d) }
+func (s *slow) Figures(*stats.Server)                    {}
 
 type lockedBuffer struct {
 	mu sync.Mutex
@@ -493,7 +495,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err)
 	var mu sync.Mutex
 	servers := map[string]*server.Server{}
-	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 3, PlayersPerMatch: 8, NewMatch: func(name string, end transport.Endpoint) (Server, error) {
+	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 3, PlayersPerMatch: 8, NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
 		srv, err := server.New(server.Config{Protocol: new(game).protocol(), Transport: end, MaxWaitingPerAddress: -1})
 		mu.Lock()
 		defer mu.Unlock()

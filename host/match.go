@@ -6,7 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/internal/contain"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -16,19 +18,20 @@ type match struct {
 	kind    string          // guarded by the host's lock until the match begins, then fixed
 	labels  context.Context // for profiles
 	port    *port
-	server  Server                 // nil until NewMatch returned it
-	made    atomic.Pointer[Server] // points to server, for Drain and Figures
-	home    *worker                // guarded by the host's lock
-	target  atomic.Pointer[worker] // the worker that the match moves to after its step; nil if it stays
-	next    time.Time              // when its next tick is due
-	tick    time.Duration          // estimated time between two ticks
-	ended   *End                   // how the match failed; nil if it did not
-	asked   bool                   // Shutdown was called
-	busy    atomic.Int64           // nanoseconds spent in the match's steps
-	slow    bool                   // logged as slow; guarded by the host's lock
-	reaped  bool                   // reap was called; guarded by the host's lock
-	lost    *End                   // set when the match is given up; guarded by the host's lock
-	weighed time.Duration          // the value of busy when the watch last weighed the match
+	server  hook.Match                 // nil until NewMatch returned it
+	tape    taped                      // the server's recorder; nil if it has none
+	made    atomic.Pointer[hook.Match] // points to server, for Drain and Figures
+	home    *worker                    // guarded by the host's lock
+	target  atomic.Pointer[worker]     // the worker that the match moves to after its step; nil if it stays
+	next    time.Time                  // when its next tick is due
+	tick    time.Duration              // estimated time between two ticks
+	ended   *End                       // how the match failed; nil if it did not
+	asked   bool                       // Shutdown was called
+	busy    atomic.Int64               // nanoseconds spent in the match's steps
+	slow    bool                       // logged as slow; guarded by the host's lock
+	reaped  bool                       // reap was called; guarded by the host's lock
+	lost    *End                       // set when the match is given up; guarded by the host's lock
+	weighed time.Duration              // the value of busy when the watch last weighed the match
 }
 
 // runMatch steps a match, and reports whether it goes on.
@@ -69,7 +72,7 @@ func (m *match) closeFailed(h *Host) {
 // make makes the server of a match.
 func (m *match) make(h *Host) bool {
 	var err error
-	m.guard(func() { m.server, err = h.cfg.NewMatch(m.name, m.port) })
+	m.guard(func() { err = m.callNewMatch(h) })
 	switch {
 	case m.ended != nil:
 	case err != nil:
@@ -87,6 +90,20 @@ func (m *match) make(h *Host) bool {
 	m.server = nil
 	m.closeFailed(h)
 	return false
+}
+
+// callNewMatch sets m.server to what Config.NewMatch returned.
+func (m *match) callNewMatch(h *Host) (err error) {
+	if h.cfg.stage != nil {
+		m.server, err = h.cfg.stage(m.name, m.port)
+		return err
+	}
+	srv, err := h.cfg.NewMatch(m.name, m.port)
+	if srv != nil {
+		m.server = srv
+		m.tape, _ = probe.OfServer(srv).Recorder().(taped)
+	}
+	return err
 }
 
 // guard calls a function of the game. It records a panic in m.ended. A function that calls
@@ -152,7 +169,7 @@ func (h *Host) reap(m *match) {
 	}
 	h.mu.Unlock()
 	if end.Panic != nil {
-		if _, ok := m.server.(taped); ok {
+		if m.tape != nil {
 			h.aside(func() { h.report(m, end) })
 			return
 		}

@@ -60,18 +60,17 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	var panicAt foretick.Tick
 	never := foretick.Tick(0)
 	levels := map[string]func(*foretick.ServerFrame){}
-	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
+	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (*server.Server, error) {
 		at := &never
 		if name == "m7" {
 			at = &panicAt
 		}
 		_, newMatch, level := fields(at)
-		m, err := flight.Record(flight.Config{Name: name, Dir: dir}, server.Config{Transport: end, MaxWaitingPerAddress: -1}, newMatch)
-		if err != nil {
-			return nil, err
-		}
-		w.servers[name], levels[name] = m.Server, level
-		return m, nil
+		rec, err := flight.New(flight.Config{Name: name, Dir: dir})
+		require.NoError(t, err)
+		srv, err := newMatch(server.Config{Transport: end, MaxWaitingPerAddress: -1, Recorder: rec})
+		w.servers[name], levels[name] = srv, level
+		return srv, err
 	}
 	for i := range matches {
 		players := 2
@@ -171,8 +170,12 @@ func TestTapesOfWorkers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		ends[e.Match] = e
-	}, NewMatch: func(name string, end transport.Endpoint) (Server, error) {
-		return flight.Record(flight.Config{Name: name, Dir: dir, Keep: true}, server.Config{Transport: end, MaxWaitingPerAddress: -1}, gameOf(name))
+	}, NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+		rec, err := flight.New(flight.Config{Name: name, Dir: dir, Keep: true})
+		if err != nil {
+			return nil, err
+		}
+		return gameOf(name)(server.Config{Transport: end, MaxWaitingPerAddress: -1, Recorder: rec})
 	}})
 	require.NoError(t, err)
 	playing, leave := context.WithCancel(context.Background())
@@ -233,13 +236,17 @@ func TestRecordedMatchHasTimes(t *testing.T) {
 	var clock atomic.Int64
 	w.host.clock = func() time.Duration { return time.Duration(clock.Add(int64(time.Millisecond))) }
 	plain := w.host.cfg.NewMatch
-	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Server, error) {
+	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (*server.Server, error) {
 		if kindOf(name) == "plain" {
 			return plain(name, end)
 		}
 		never := foretick.Tick(0)
 		_, newMatch, _ := fields(&never)
-		return flight.Record(flight.Config{Name: name, Dir: t.TempDir()}, server.Config{Transport: end}, newMatch)
+		rec, err := flight.New(flight.Config{Name: name, Dir: t.TempDir()})
+		if err != nil {
+			return nil, err
+		}
+		return newMatch(server.Config{Transport: end, Recorder: rec})
 	}
 	w.join("plain-1", "one")
 	w.join("taped-1", "one")

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"io"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -160,8 +161,10 @@ func (in *internals) interestIn(p *player, e ecs.Entity, id *game.NetworkID) (ou
 
 func init() { probe.OfServer = func(s any) probe.Server { return (*internals)(s.(*Server)) } }
 
-// internals is a Server with the methods for simtest and inspect.
+// internals is a Server with the methods for simtest, inspect and host.
 type internals Server
+
+func (in *internals) Recorder() io.WriterTo { return in.cfg.Recorder }
 
 func (in *internals) Queued(player foretick.PlayerID) int {
 	if p := in.sessions.player(player); p != nil {

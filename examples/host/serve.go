@@ -146,7 +146,7 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 }
 
 // match makes a match's server.
-func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error) {
+func (h *hosting) match(name string, end transport.Endpoint) (*server.Server, error) {
 	var srv *server.Server
 	over, begun, busy := false, time.Now(), time.Now()
 	cfg := server.Config{
@@ -162,15 +162,16 @@ func (h *hosting) match(name string, end transport.Endpoint) (host.Server, error
 			}
 		},
 	}
+	if h.tapes != nil {
+		rec, err := flight.New(flight.Config{Name: name, Durable: h.tapes.folder})
+		if err != nil {
+			return nil, err
+		}
+		cfg.Recorder = rec
+	}
 	var err error
-	build := func(cfg server.Config) (*server.Server, error) {
-		srv, err = newMatch(cfg, h.o.drain)
-		return srv, err
-	}
-	if h.tapes == nil {
-		return build(cfg)
-	}
-	return flight.Record(flight.Config{Name: name, Durable: h.tapes.folder}, cfg, build)
+	srv, err = newMatch(cfg, h.o.drain)
+	return srv, err
 }
 
 // newMatch makes a match's server, for players and for the replay of its tape. When the process is

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/host/internal/hook"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -46,17 +48,20 @@ func (m *match) Shutdown(string, time.Duration) error {
 	m.finish()
 	return nil
 }
-func (m *match) Close(string) error { return m.end.Close(transport.Closed, "") }
-func (m *match) finish()            { m.mu.Lock(); defer m.mu.Unlock(); m.over = true }
+func (m *match) Figures(*stats.Server) {}
+func (m *match) Close(string) error    { return m.end.Close(transport.Closed, "") }
+func (m *match) finish()               { m.mu.Lock(); defer m.mu.Unlock(); m.over = true }
 
 func newHost(t *testing.T) (h *host.Host, made chan *match) {
 	t.Helper()
 	made = make(chan *match, 9)
-	h, err := host.New(host.Config{Transport: sim.NewNetwork(1).Listen(), MaxMatches: 4, NewMatch: func(_ string, end transport.Endpoint) (host.Server, error) {
+	cfg := host.Config{Transport: sim.NewNetwork(1).Listen(), MaxMatches: 4}
+	hook.NewMatch(&cfg, func(_ string, end transport.Endpoint) (hook.Match, error) {
 		m := &match{end: end}
 		made <- m
 		return m, nil
-	}})
+	})
+	h, err := host.New(cfg)
 	require.NoError(t, err)
 	return h, made
 }

@@ -191,8 +191,8 @@ func (f *file) imports(imported string) string {
 		return "a bridge knows protocols and frames, and no end"
 	case f.dir() == "host" && !f.test() && ours && within(dir, "host/lifecycle"):
 		return "a host knows no fleet: a lifecycle stands on top of it"
-	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && !slices.Contains([]string{"internal/contain", "internal/counts", "internal/published", "stats"}, dir):
-		return "a host knows transports and a small interface of a match, not what a match is"
+	case area == "host" && !f.test() && ours && !within(dir, "transport") && !within(dir, "host") && !slices.Contains([]string{"internal/contain", "internal/counts", "internal/probe", "internal/published", "server", "stats"}, dir):
+		return "a host knows transports and servers, not what a game declares"
 	case f.dir() == "stats" && !f.test() && !slices.Contains([]string{"internal/counts", "lagcomp", "netcode", "prediction"}, dir) && (ours || !standard(imported)):
 		return "stats are plain values: they need those of the parts and the standard library only"
 	case area == "observe" && !f.test() && (ours && dir == "" || end || imported == "net/http"):

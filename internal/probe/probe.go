@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"io"
 	"time"
 	"unsafe"
 
@@ -46,6 +47,8 @@ type Server interface {
 	Commanded() bool
 	// Activity adds what the newest tick had to a.
 	Activity(a *Activity)
+	// Recorder returns server.Config.Recorder.
+	Recorder() io.WriterTo
 	// Queued returns the bytes of reliable messages that wait for a player now; 0 for a
 	// player that does not exist.
 	Queued(player ecs.Owner) int

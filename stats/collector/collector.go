@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats/metrics"
 )
 
@@ -18,7 +18,7 @@ type Config = metrics.Config
 
 // Of makes a Source of a single server, which runs without a host. kind is the label kind of its
 // metrics.
-func Of(kind string, server host.Figured) Source { return metrics.Of(kind, server) }
+func Of(kind string, server *server.Server) Source { return metrics.Of(kind, server) }
 
 // Collector is a [prometheus.Collector]. Any goroutine may call its methods.
 type Collector struct {

@@ -29,7 +29,7 @@ func (arena) Figures(dst *stats.Server) {
 // labels where necessary.
 func TestPage(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, metrics.Write(&b, metrics.Of("arena", arena{}), metrics.Config{}))
+	require.NoError(t, metrics.Write(&b, metrics.OfFigures("arena", arena{}), metrics.Config{}))
 	text, name := b.String(), ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
@@ -62,7 +62,7 @@ func TestAll(t *testing.T) {
 		require.False(t, known[m])
 		known[m] = true
 	}
-	metrics.Each(metrics.Of("arena", arena{}), metrics.Config{}, func(s *metrics.Sample) {
+	metrics.Each(metrics.OfFigures("arena", arena{}), metrics.Config{}, func(s *metrics.Sample) {
 		require.True(t, known[s.Metric], s.Metric.Name)
 		require.Len(t, s.Labels, len(s.Metric.Labels))
 	})
@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 				err = fmt.Errorf("%v", v)
 			}
 		}()
-		return metrics.Write(io.Discard, metrics.Of("arena", arena{}), c)
+		return metrics.Write(io.Discard, metrics.OfFigures("arena", arena{}), c)
 	})
 }
 
@@ -98,7 +98,7 @@ func TestEveryCounterHasAMetric(t *testing.T) {
 			continue // stats.Server.Refused has it by reason
 		}
 		shown := 0
-		metrics.Each(metrics.Of("arena", counting{i}), metrics.Config{}, func(s *metrics.Sample) {
+		metrics.Each(metrics.OfFigures("arena", counting{i}), metrics.Config{}, func(s *metrics.Sample) {
 			if s.Value == 77 {
 				shown++
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -30,11 +31,11 @@ const mostMatches = 10_000
 
 // Of makes a Source of a single server, which runs without a host. kind is the label kind of its
 // metrics.
-func Of(kind string, server host.Figured) Source { return single{kind, server} }
+func Of(kind string, server *server.Server) Source { return single{kind, server} }
 
 type single struct {
 	kind   string
-	server host.Figured
+	server interface{ Figures(dst *stats.Server) } // a *server.Server, or a test's own
 }
 
 func (s single) Figures(dst *stats.Host) {
