@@ -83,7 +83,7 @@ func TestSchemaRoundTrip(t *testing.T) {
 	require.Equal(t, "hit", s.Requests[0].Name())
 }
 
-// TestSchemaGolden compares a schema's bytes with testdata, and what a reader written from
+// TestSchemaGolden compares a schema's bytes with schema/testdata, and what a reader written from
 // docs/STANDARD.md finds in them with the protocol. The registry has a test of its own.
 func TestSchemaGolden(t *testing.T) {
 	b := declareAll(nil).Schema(nil)
@@ -92,9 +92,9 @@ func TestSchemaGolden(t *testing.T) {
 		text.WriteString(hex.EncodeToString(b[i:min(len(b), i+32)]) + "\n")
 	}
 	if *update {
-		require.NoError(t, os.WriteFile("testdata/schema.txt", []byte(text.String()), 0o600))
+		require.NoError(t, os.WriteFile("schema/testdata/schema.txt", []byte(text.String()), 0o600))
 	}
-	want, err := os.ReadFile("testdata/schema.txt")
+	want, err := os.ReadFile("schema/testdata/schema.txt")
 	require.NoError(t, err)
 	require.Equal(t, string(want), text.String(), "run with -update if the format changed on purpose")
 	next := func(n int) (out []byte) { out, b = b[:n], b[n:]; return out }

@@ -14,7 +14,7 @@ import (
 
 // code returns the pieces of code of a skill, which are indented by two tabs' width.
 func code(t *testing.T, name string) (pieces []string) {
-	b, err := os.ReadFile(filepath.Join("..", "..", "skills", name))
+	b, err := os.ReadFile(filepath.Join("..", "..", "docs", "skills", name))
 	require.NoError(t, err)
 	const indent = "        "
 	open := false
@@ -41,7 +41,7 @@ func put(t *testing.T, text *string, before, line, after string) {
 	*text = strings.Replace(*text, line, before+line+after, 1)
 }
 
-// If a shot is added to a new game as skills/shot.md and test.md say, the game compiles, and the
+// If a shot is added to a new game as docs/skills/shot.md and test.md say, the game compiles, and the
 // test passes. Without lag compensation the test fails.
 func TestSkills(t *testing.T) {
 	releasetest.Root(t) // the game builds with a checkout

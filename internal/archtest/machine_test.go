@@ -145,7 +145,7 @@ func TestMachineFinds(t *testing.T) {
 		`filepath.Abs("../..")`:                  "releasetest.Root",
 		`filepath.Join("..", "..")`:              "releasetest.Root",
 		`os.ReadFile("../../docs/STANDARD.md")`:  "",
-		`filepath.Join("..", "..", "skills")`:    "",
+		`filepath.Join("..", "..", "docs")`:      "",
 		`os.Geteuid()`:                           "root",
 		`os.UserHomeDir()`:                       "t.TempDir",
 	} {

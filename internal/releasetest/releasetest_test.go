@@ -36,7 +36,7 @@ func TestRelease(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, Release(dir, Root(t)))
 	root := names(t, dir, Module)
-	for _, name := range []string{"go.mod", "LICENSE", "README.md", "doc.go", "ecs/doc.go", ".ci/run", "testdata/schema.txt", "docs/STANDARD.md"} {
+	for _, name := range []string{"go.mod", "LICENSE", "README.md", "doc.go", "ecs/doc.go", ".ci/run", "schema/testdata/schema.txt", "docs/STANDARD.md"} {
 		require.True(t, root[name], name)
 	}
 	for name := range root {
