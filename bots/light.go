@@ -216,22 +216,22 @@ func (l *Light) Close() error {
 	return l.endpoint.Close(transport.Closed, "")
 }
 
-func (l *Light) endWith(code transport.Code, detail string) {
+func (l *Light) endWith(code transport.Code, reason string) {
 	if l.state != over {
-		l.state, l.err = over, &transport.DisconnectError{Code: code, Detail: detail}
+		l.state, l.err = over, &transport.DisconnectError{Code: code, Reason: reason}
 	}
 }
 
 // lose ends the connection, and dials again if that can help. After Full the bot waits and dials
 // again: its own lost connection may still take the place.
-func (l *Light) lose(code transport.Code, detail string) {
+func (l *Light) lose(code transport.Code, reason string) {
 	if code == transport.Full && l.Redial != nil && l.stats.Joins > 0 && l.state != playing {
 		l.state, l.next = waiting, l.now+redialAfter
 		return
 	}
 	again := code == transport.Timeout || code == transport.Unreachable || code == transport.Gone || code == transport.Restart
 	if !again || l.Redial == nil || l.stats.Joins == 0 {
-		l.endWith(code, detail)
+		l.endWith(code, reason)
 		return
 	}
 	l.redial()
@@ -257,7 +257,7 @@ func (l *Light) handleEvent(ev *transport.Event) {
 		l.peer, l.state, l.next = ev.Peer, greeting, l.now
 		l.conn = netcode.NewConn(netcode.Config{MTU: info.MTU, Channels: l.game.channels})
 	case transport.Disconnected:
-		l.lose(ev.Code, ev.Detail)
+		l.lose(ev.Code, ev.Reason)
 	case transport.Data:
 		if l.state == greeting || l.state == playing {
 			l.receivePacket(ev.Data)

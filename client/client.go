@@ -115,7 +115,7 @@ func (c *Client) closeClient() error {
 	defer c.post()
 	last := game.Partings{Endpoint: c.link.endpoint, From: c.now, Most: game.LastWords}
 	if c.link.up && c.view.State != Closed && c.link.conn.Pending() > 0 {
-		last.All = append(last.All, game.Parting{Peer: c.link.peer, Conn: c.link.conn, Code: transport.Closed, Detail: ""})
+		last.All = append(last.All, game.Parting{Peer: c.link.peer, Conn: c.link.conn, Code: transport.Closed, Reason: ""})
 	} else if c.link.up {
 		c.link.endpoint.Disconnect(c.link.peer, transport.Closed, "")
 	}

@@ -89,7 +89,7 @@ func (l *link) disconnected(ev *transport.Event) {
 		l.endConnection(e)
 		return
 	}
-	l.lose(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
+	l.lose(&transport.DisconnectError{Code: ev.Code, Reason: ev.Reason})
 }
 
 // who returns the attributes that identify the client in a log line. The address is the server's, as

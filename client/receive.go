@@ -127,7 +127,7 @@ func (c *Client) receiveMessage(m netcode.Message) error {
 		}
 		c.link.rejected = &r
 		if r.Code != game.RejectMismatch {
-			c.link.endConnection(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
+			c.link.endConnection(&transport.DisconnectError{Code: transport.Refused, Reason: r.Text})
 		}
 	case netcode.MessageLevel:
 		info, err := netcode.ParseLevelInfo(m.Body)

@@ -58,7 +58,7 @@ func (l *link) lose(why *transport.DisconnectError) {
 		l.lost.next = max(l.now, l.lost.begun+l.redialWait())
 		return
 	}
-	l.cfg.Logger.Info("connection lost", append(l.who(), "code", why.Code, "detail", why.Detail)...)
+	l.cfg.Logger.Info("connection lost", append(l.who(), "code", why.Code, "reason", why.Reason)...)
 	l.kept = l.conn
 	l.view.State, l.up = Resuming, false
 	l.lost = redialling{by: why, next: l.now, wait: redialFirst, patience: dialSilent + 6*l.conn.RTT()}
@@ -90,7 +90,7 @@ func (l *link) silent() bool {
 // breakOff ends a connection that is useless, as if it had been lost.
 func (l *link) breakOff(why string) {
 	l.endpoint.Disconnect(l.peer, transport.Timeout, "silent for too long")
-	l.lose(&transport.DisconnectError{Code: transport.Timeout, Detail: why})
+	l.lose(&transport.DisconnectError{Code: transport.Timeout, Reason: why})
 }
 
 // redialWait returns the time from one attempt to the next. It varies, so that not all clients of a

@@ -132,7 +132,7 @@ func (l *link) guard(packet []byte) {
 	l.stats.CorePanics++
 	guard.LogPanic(l.cfg.Logger, v, packet)
 	l.endpoint.Disconnect(l.peer, transport.Malformed, "")
-	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
+	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Reason: guard.Unreadable})
 }
 
 // mostUsed is the share of the world's hard limits that a server's data may use. The rest is for one
@@ -145,5 +145,5 @@ const crowdedDetail = "the server's entities have more combinations of component
 func (l *link) leaveCrowded() {
 	l.stats.Malformed++
 	l.endpoint.Disconnect(l.peer, transport.Malformed, "")
-	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Detail: crowdedDetail})
+	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Reason: crowdedDetail})
 }

@@ -76,7 +76,7 @@ func (p *portion) addRecord(kind byte, b []byte) error {
 		p.events = append(p.events, e)
 	case recDisconnected:
 		e := event{Event: transport.Event{Kind: transport.Disconnected, Peer: s.peer(), Code: transport.Code(s.uvarint())}}
-		e.Detail = string(s.b)
+		e.Reason = string(s.b)
 		p.events = append(p.events, e)
 	case recInfo:
 		in, err := readInfo(b)

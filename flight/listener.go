@@ -40,7 +40,7 @@ func (l *listener) Recv(ev []transport.Event) int {
 			}
 			r.putData(kind, e.Data)
 		case transport.Disconnected:
-			r.scratch = append(binary.AppendUvarint(r.scratch, uint64(e.Code)), e.Detail...)
+			r.scratch = append(binary.AppendUvarint(r.scratch, uint64(e.Code)), e.Reason...)
 			r.putRecord(recDisconnected)
 		default:
 			r.putRecord(recConnected)

@@ -65,8 +65,8 @@ func (l *lobby) refusedBy(e transport.Endpoint, err error) {
 	for {
 		if n := e.Recv(ev[:]); n > 0 {
 			require.Equal(l, transport.Disconnected, ev[0].Kind)
-			require.Equal(l, transport.Refused, ev[0].Code, ev[0].Detail)
-			require.Contains(l, ev[0].Detail, "not issued under this key")
+			require.Equal(l, transport.Refused, ev[0].Code, ev[0].Reason)
+			require.Contains(l, ev[0].Reason, "not issued under this key")
 			require.NoError(l, e.Close(0, ""))
 			return
 		}

@@ -251,10 +251,10 @@ func TestLogsNamePeers(t *testing.T) {
 	}
 	log := w.log.String()
 	require.Equal(t, 1, strings.Count(log, `msg="refused: no such match" match=none`), log)
-	require.Regexp(t, `address=\S+ identity="lost\\nsoul" detail="there is no such match" skipped=0`, log)
+	require.Regexp(t, `address=\S+ identity="lost\\nsoul" reason="there is no such match" skipped=0`, log)
 	w.run(logEvery)
 	w.join("none", "again")
 	w.run(300 * time.Millisecond)
-	require.Contains(t, w.log.String(), "identity=again detail=\"there is no such match\" skipped=4")
+	require.Contains(t, w.log.String(), "identity=again reason=\"there is no such match\" skipped=4")
 	require.EqualValues(t, 6, w.host.Stats().Refused)
 }

@@ -55,7 +55,7 @@ func (d *desk) sends(id transport.PeerID, b ...byte) {
 	d.brings(transport.Event{Kind: transport.Data, Peer: id, Data: b})
 }
 
-// disconnected returns the detail with which the host closed a peer.
+// disconnected returns the reason with which the host closed a peer.
 func (d *desk) disconnected(id transport.PeerID) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,10 +77,10 @@ func (d *desk) Info(id transport.PeerID, out *transport.Info) bool {
 	return true
 }
 
-func (d *desk) Disconnect(id transport.PeerID, _ transport.Code, detail string) {
+func (d *desk) Disconnect(id transport.PeerID, _ transport.Code, reason string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed[id] = detail
+	d.closed[id] = reason
 }
 func (d *desk) Ready() <-chan struct{}              { return d.ready }
 func (d *desk) Send(transport.PeerID, []byte) error { return nil }

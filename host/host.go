@@ -237,7 +237,7 @@ func (h *Host) sort(ev *transport.Event) {
 		}
 	case ev.Kind == transport.Disconnected:
 		h.leads(ev.Peer, nil)
-		m.port.disconnect(ev.Peer, ev.Code, ev.Detail)
+		m.port.disconnect(ev.Peer, ev.Code, ev.Reason)
 		m.home.wakeUp()
 	}
 }
@@ -274,9 +274,9 @@ func (h *Host) route(c *newcomer) {
 	if !c.there || h.routes[c.peer] != nil {
 		return
 	}
-	away := func(why Refusal, kind string, code transport.Code, detail string) {
+	away := func(why Refusal, kind string, code transport.Code, reason string) {
 		h.tally.refused[why].Add(1)
-		h.turned = append(h.turned, turned{c, kind, code, detail})
+		h.turned = append(h.turned, turned{c, kind, code, reason})
 	}
 	if c.err != nil {
 		away(RefusedUnnamed, "refused: no match named", transport.Refused, c.err.Error())
@@ -326,7 +326,7 @@ func (h *Host) route(c *newcomer) {
 	m.home.wakeUp()
 }
 
-// replaced is the detail that the old connection of an identity is closed with.
+// replaced is the reason that the old connection of an identity is closed with.
 const replaced = "connected anew"
 
 // leads routes a peer's datagrams to a match; nil drops them. The host is locked.

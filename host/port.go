@@ -48,7 +48,7 @@ type letter struct {
 	of     *resident
 	kind   transport.EventKind
 	code   transport.Code
-	detail string
+	reason string
 }
 
 var (
@@ -133,7 +133,7 @@ func (p *port) disconnect(id transport.PeerID, code transport.Code, reason strin
 		p.dropPeer(r)
 	default:
 		delete(p.peers, id)
-		p.addLetter(letter{of: r, kind: transport.Disconnected, code: code, detail: reason})
+		p.addLetter(letter{of: r, kind: transport.Disconnected, code: code, reason: reason})
 		p.hurry.Store(true)
 	}
 }
@@ -164,7 +164,7 @@ func (p *port) Recv(ev []transport.Event) (n int) {
 			*l = letter{}
 			continue
 		}
-		ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Code: l.code, Detail: l.detail}
+		ev[n] = transport.Event{Kind: l.kind, Peer: l.of.id, Code: l.code, Reason: l.reason}
 		switch l.kind {
 		case transport.Connected:
 			l.of.told = true

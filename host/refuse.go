@@ -20,25 +20,25 @@ type quiet struct {
 
 // logRefusal logs that a peer was refused. The peer may not have said which match it wants.
 func (h *Host) logRefusal(t *turned) {
-	q := h.refusals[t.reason]
+	q := h.refusals[t.line]
 	if q == nil {
 		q = &quiet{}
-		h.refusals[t.reason] = q
+		h.refusals[t.line] = q
 	}
 	if h.now.Before(q.next) {
 		q.skipped++
 		return
 	}
-	h.cfg.Logger.Warn(t.reason, "match", t.match, "peer", t.peer, "address", t.address, slog.String("identity", string(t.identity)), "detail", t.detail, "skipped", q.skipped)
+	h.cfg.Logger.Warn(t.line, "match", t.match, "peer", t.peer, "address", t.address, slog.String("identity", string(t.identity)), "reason", t.reason, "skipped", q.skipped)
 	q.next, q.skipped = h.now.Add(logEvery), 0
 }
 
 // turned is a peer that is refused once no lock is held.
 type turned struct {
 	*newcomer
-	reason string         // names the reason in the log
+	line   string         // the log line's text
 	code   transport.Code // the code of the peer's disconnection
-	detail string
+	reason string
 }
 
 // refusal returns the code for a match that cannot be made. It is Full if a later attempt may succeed.
@@ -64,7 +64,7 @@ func (h *Host) refusePeers() {
 	h.replaced = h.replaced[:0]
 	for _, t := range h.turned {
 		h.logRefusal(&t)
-		h.endpoint.Disconnect(t.peer, t.code, t.detail)
+		h.endpoint.Disconnect(t.peer, t.code, t.reason)
 	}
 	clear(h.turned)
 	h.turned = h.turned[:0]

@@ -132,7 +132,7 @@ func (o *Observer) Step(now time.Time) error {
 		}
 	}
 	if o.up && o.err == nil && (o.conn.Silent(o.now) > o.cfg.Timeout || o.conn.Lapsed()) {
-		o.failWith(&transport.DisconnectError{Code: transport.Timeout, Detail: "the server is silent"})
+		o.failWith(&transport.DisconnectError{Code: transport.Timeout, Reason: "the server is silent"})
 	}
 	if o.up && o.err == nil && !o.conn.Paused(o.now) && (o.sent == 0 || o.now-o.sent >= o.interval()) {
 		o.sendPacket()
@@ -178,7 +178,7 @@ func (o *Observer) handleEvent(ev *transport.Event) {
 		o.conn = netcode.NewConn(netcode.Config{MTU: mtu, Timeout: o.cfg.Timeout, Channels: standardChannels()})
 	case transport.Disconnected:
 		o.up = false
-		o.failWith(&transport.DisconnectError{Code: ev.Code, Detail: ev.Detail})
+		o.failWith(&transport.DisconnectError{Code: ev.Code, Reason: ev.Reason})
 	case transport.Data:
 		if o.up {
 			o.receivePacket(ev.Data)

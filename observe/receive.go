@@ -29,7 +29,7 @@ func (o *Observer) guard(packet []byte) {
 	if v := recover(); v != nil {
 		o.malformed++
 		guard.LogPanic(o.cfg.Logger, v, packet)
-		o.failWith(&transport.DisconnectError{Code: transport.Malformed, Detail: guard.Unreadable})
+		o.failWith(&transport.DisconnectError{Code: transport.Malformed, Reason: guard.Unreadable})
 	}
 }
 
@@ -133,7 +133,7 @@ func (o *Observer) receiveMessage(m netcode.Message) error {
 		if err != nil {
 			return err
 		}
-		o.failWith(&transport.DisconnectError{Code: transport.Refused, Detail: r.Text})
+		o.failWith(&transport.DisconnectError{Code: transport.Refused, Reason: r.Text})
 	case netcode.MessageLevel:
 		l, err := netcode.ParseLevelInfo(m.Body)
 		if err != nil {

@@ -39,7 +39,7 @@ type admission struct {
 // ban keeps an identity out of the match.
 type ban struct {
 	until  time.Time // zero: forever
-	detail string
+	reason string
 }
 
 func (b ban) over(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
@@ -52,7 +52,7 @@ const banSweep = time.Minute
 type barred struct {
 	identity []byte
 	until    time.Time
-	detail   string
+	reason   string
 }
 
 // ban bans an identity, and passes the ban to the transport at the end of the tick.
@@ -76,8 +76,8 @@ func (a *admission) unban(identity []byte) {
 func (a *admission) tellBans() {
 	list, ok := transport.As[transport.BanList](a.endpoint)
 	for _, b := range a.barred {
-		if ok && a.bans[string(b.identity)] == (ban{b.until, b.detail}) {
-			list.Ban(b.identity, b.until, b.detail)
+		if ok && a.bans[string(b.identity)] == (ban{b.until, b.reason}) {
+			list.Ban(b.identity, b.until, b.reason)
 		}
 	}
 	clear(a.barred)
@@ -141,7 +141,7 @@ func (a *admission) banned(identity []byte, now time.Time) (text string, banned 
 		delete(a.bans, string(identity))
 		banned = false
 	}
-	return b.detail, banned
+	return b.reason, banned
 }
 
 // sweep removes expired bans, so that those of identities that never return do not add up. It also

@@ -36,16 +36,16 @@ type placeLimits struct {
 }
 
 // dropPeer ends a peer's connection from this side.
-func (d *departures) dropPeer(p *player, code transport.Code, detail string) {
-	d.endpoint.Disconnect(p.session.peer, code, detail)
-	d.forgetPeer(p, code, detail)
+func (d *departures) dropPeer(p *player, code transport.Code, reason string) {
+	d.endpoint.Disconnect(p.session.peer, code, reason)
+	d.forgetPeer(p, code, reason)
 }
 
 // forgetPeer removes a connection that has ended, whichever end closed it. The place of a player that
 // did not leave on purpose is held for a while.
-func (d *departures) forgetPeer(p *player, code transport.Code, detail string) {
+func (d *departures) forgetPeer(p *player, code transport.Code, reason string) {
 	if p.session.state == local {
-		d.leaveMatch(p, code, detail)
+		d.leaveMatch(p, code, reason)
 		return
 	}
 	d.admission.charge(d.clock.now, &p.session)
@@ -59,11 +59,11 @@ func (d *departures) forgetPeer(p *player, code transport.Code, detail string) {
 		return
 	}
 	if p.session.hold = p.session.holdTime(code, d.limits.window, d.clock.interval); p.session.hold <= 0 {
-		d.sessions.remember(p.session.token, code, detail)
-		d.leaveMatch(p, code, detail)
+		d.sessions.remember(p.session.token, code, reason)
+		d.leaveMatch(p, code, reason)
 		return
 	}
-	d.logs.Logger.Info("lost", append(p.who(), "code", code, "detail", detail)...)
+	d.logs.Logger.Info("lost", append(p.who(), "code", code, "reason", reason)...)
 	d.losePlayer(d.clock.now, p)
 	d.boundAbsent(p.session.origin)
 }
@@ -96,7 +96,7 @@ func (d *departures) closeConnection(p *player) {
 }
 
 // leaveMatch ends a player's place in the match.
-func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
+func (d *departures) leaveMatch(p *player, code transport.Code, reason string) {
 	d.late.Leave(&p.late)
 	if p.session.state == playing {
 		d.closeConnection(p)
@@ -110,13 +110,13 @@ func (d *departures) leaveMatch(p *player, code transport.Code, detail string) {
 	}
 	d.sessions.vacate(p.owner, d.clock.now)
 	if p.local != nil {
-		p.local.Gone = &transport.DisconnectError{Code: code, Detail: detail}
+		p.local.Gone = &transport.DisconnectError{Code: code, Reason: reason}
 	}
 	d.dropObserversOf(p.owner)
 	d.interest.showObserversAll(p)
 	d.stats.Left++
 	d.board.change(p)
-	d.logs.Logger.Info("left", append(p.who(), "code", code, "detail", detail)...)
+	d.logs.Logger.Info("left", append(p.who(), "code", code, "reason", reason)...)
 }
 
 // giveUpPlace ends the hold of a place. It remembers the reason, for a player that comes back for the
@@ -195,18 +195,18 @@ func (d *departures) dropKicked() {
 
 // sendAway ends a player's place. It ends the connection once the reliable messages that were sent to
 // the player have arrived, or after game.LastWords.
-func (d *departures) sendAway(p *player, code transport.Code, detail string) {
+func (d *departures) sendAway(p *player, code transport.Code, reason string) {
 	if p.session.state != playing || p.session.poisoned || p.outbox.overflowed || p.session.conn.Pending() == 0 {
-		d.dropPeer(p, code, detail)
+		d.dropPeer(p, code, reason)
 		return
 	}
 	was := p.session
 	waits := &player{session: session{
 		peer: was.peer, conn: was.conn, identity: was.identity, address: was.address, origin: was.origin, came: was.came,
-		state: refusing, since: d.clock.now, connection: was.connection, kicked: true, kickCode: code, kickText: detail,
+		state: refusing, since: d.clock.now, connection: was.connection, kicked: true, kickCode: code, kickText: reason,
 	}}
 	waits.outbox.sent, waits.schemas = netcode.NewSequenceBuffer[sentPacket](sentWindow), p.schemas // the peer may still ask for the schema
-	d.forgetPeer(p, code, detail)
+	d.forgetPeer(p, code, reason)
 	d.sessions.add(waits)
 }
 

@@ -33,7 +33,7 @@ func (d *door) takeHello(t time.Duration, p *player, h netcode.Hello) {
 	reason, draining := d.drain.draining()
 	switch {
 	case d.drain.linger != nil:
-		d.refusals.turnDown(p, stats.RefusedDraining, "refused: the server drains", transport.Closed, d.drain.linger.detail)
+		d.refusals.turnDown(p, stats.RefusedDraining, "refused: the server drains", transport.Closed, d.drain.linger.reason)
 	case h.Version != game.HelloVersion:
 		d.refusals.refuseHello(t, p, game.RejectVersion, "this server speaks another version of the library's own protocol")
 	case h.Role > netcode.RoleObserve:
@@ -79,7 +79,7 @@ func (r *refusals) refuseHello(t time.Duration, p *player, code uint8, text stri
 	p.session.kickCode, p.session.kickText = transport.Mismatch, "another protocol"
 	if code == game.RejectRole { // that packet may be lost; the connection ends with the same reason
 		why = stats.RefusedObservers
-		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutDetail(text)
+		p.session.kickCode, p.session.kickText = transport.Refused, transport.CutReason(text)
 	}
 	r.admission.countRefused(why)
 	p.session.state, p.session.since = refusing, t

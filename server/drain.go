@@ -25,7 +25,7 @@ type draining struct {
 // lingering is the state of a server that computes no more ticks, and waits for acknowledgements.
 type lingering struct {
 	code   transport.Code
-	detail string
+	reason string
 	until  time.Duration
 	next   time.Duration // when packets are due
 }
@@ -63,7 +63,7 @@ func (s *Server) Shutdown(reason string, linger time.Duration) error {
 	s.tape.outside(tape.Call{Op: tape.Shutdown, Time: linger, Text: reason})
 	begin := func() {
 		s.conclusion.concludeMatch()
-		s.drain.linger = &lingering{code: transport.Closed, detail: reason, until: s.clock.now + linger}
+		s.drain.linger = &lingering{code: transport.Closed, reason: reason, until: s.clock.now + linger}
 		s.calls.refuse(transport.ErrClosed)
 	}
 	if s.run.defers() {
@@ -96,10 +96,10 @@ func (d *draining) draining() (reason string, yes bool) {
 // over reports whether the match is over, and returns the code and text with which it ends. That is so
 // if the server drains and has no player left; or if it lingers and all that it sent is acknowledged,
 // or the time for that has passed.
-func (d *draining) over(t time.Duration, in *sessions) (code transport.Code, detail string, over bool) {
+func (d *draining) over(t time.Duration, in *sessions) (code transport.Code, reason string, over bool) {
 	if l := d.linger; l != nil {
 		waits := slices.ContainsFunc(in.players, func(p *player) bool { return p.listens() && p.session.conn.Pending() > 0 })
-		return l.code, l.detail, !waits || t >= l.until
+		return l.code, l.reason, !waits || t >= l.until
 	}
 	reason, yes := d.draining()
 	return transport.Closed, reason, yes && len(in.newcomers) == 0 && !slices.ContainsFunc(in.owners, func(p *player) bool { return p != nil })
@@ -154,9 +154,9 @@ func (p *player) knowsAll(t time.Duration, c *matchClock) bool {
 
 // end returns the code and text with which a peer is dropped when the match closes: its own if it was
 // refused or kicked before.
-func (p *player) end(code transport.Code, detail string) (transport.Code, string) {
+func (p *player) end(code transport.Code, reason string) (transport.Code, string) {
 	if p.session.state == refusing {
 		return p.session.kickCode, p.session.kickText
 	}
-	return code, detail
+	return code, reason
 }

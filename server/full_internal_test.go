@@ -60,7 +60,7 @@ func TestFullWorld(t *testing.T) {
 	var why *transport.DisconnectError
 	require.ErrorAs(t, refused.View().Err, &why)
 	require.Equal(t, transport.Full, why.Code)
-	require.Equal(t, "the server's world is full", why.Detail)
+	require.Equal(t, "the server's world is full", why.Reason)
 	require.Contains(t, log.String(), "refused: the world")
 	require.Equal(t, client.Playing, clients[0].View().State)
 	s.sim.world.DestroyBatch(all)
@@ -172,7 +172,7 @@ func TestNoRoom(t *testing.T) {
 		var why *transport.DisconnectError
 		require.ErrorAs(t, c.View().Err, &why, i)
 		require.Equal(t, transport.Full, why.Code)
-		require.Equal(t, "the server's world is full", why.Detail)
+		require.Equal(t, "the server's world is full", why.Reason)
 		require.EqualValues(t, i+1, s.Stats().Stranded)
 		require.Equal(t, before-i-1, s.sim.world.Len(), "its body and all that it was to have are gone")
 		require.Empty(t, s.sim.stranded)

@@ -64,7 +64,7 @@ func TestLastTick(t *testing.T) {
 		var why *transport.DisconnectError
 		require.True(t, errors.As(c.View().Err, &why))
 		require.Equal(t, transport.Closed, why.Code)
-		require.Equal(t, "the match has reached its last tick", why.Detail)
+		require.Equal(t, "the match has reached its last tick", why.Reason)
 	}
 	require.Equal(t, server.LastTick, srv.Tick())
 	require.Empty(t, srv.Players(nil))

@@ -41,7 +41,7 @@ func (r *intake) handleEvent(t time.Duration, ev *transport.Event) {
 		r.admission.admitPeer(t, ev.Peer, r.run.over)
 	case transport.Disconnected:
 		if p := r.sessions.byPeer[ev.Peer]; p != nil {
-			r.departures.forgetPeer(p, ev.Code, ev.Detail)
+			r.departures.forgetPeer(p, ev.Code, ev.Reason)
 		}
 	case transport.Data:
 		if p := r.sessions.byPeer[ev.Peer]; p != nil {

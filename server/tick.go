@@ -155,8 +155,8 @@ func (s *Server) Step(now time.Time) {
 	s.intake.receiveAll(t)
 	s.admission.sweep(s.clock.start, t)
 	s.offenders.dropSilent(t)
-	if code, detail, over := s.drain.over(t, &s.sessions); over {
-		_ = s.close(code, detail)
+	if code, reason, over := s.drain.over(t, &s.sessions); over {
+		_ = s.close(code, reason)
 	}
 	if s.run.closed || s.drain.linger != nil {
 		if !s.run.closed && s.drain.linger.due(t, s.clock.interval) {
@@ -255,7 +255,7 @@ func (s *Server) close(code transport.Code, reason string) error {
 		case p.session.state == away:
 			s.departures.leaveMatch(p, code, reason)
 		case code == transport.Restart && p.listens() && p.session.conn.Pending() > 0 && !s.traces.replayed:
-			last.All = append(last.All, game.Parting{Peer: p.session.peer, Conn: p.session.conn, Code: why, Detail: text})
+			last.All = append(last.All, game.Parting{Peer: p.session.peer, Conn: p.session.conn, Code: why, Reason: text})
 			s.departures.forgetPeer(p, why, text)
 		default:
 			s.departures.dropPeer(p, why, text)

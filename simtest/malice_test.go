@@ -253,11 +253,11 @@ func TestMaliciousClients(t *testing.T) {
 		v.Run(v.Net.Now() + 3*time.Second)
 		require.NotZero(t, joined, row.name)
 		require.NotNil(t, c.gone, row.name)
-		require.Equal(t, row.code, c.gone.Code, "%s: %s", row.name, c.gone.Detail)
-		require.NotEmpty(t, c.gone.Detail, row.name)
+		require.Equal(t, row.code, c.gone.Code, "%s: %s", row.name, c.gone.Reason)
+		require.NotEmpty(t, c.gone.Reason, row.name)
 		require.LessOrEqual(t, c.goneAt-joined, row.most+50*time.Millisecond, row.name)
 		require.LessOrEqual(t, v.queued, 256<<10, row.name)
-		v.unharmed(t, fmt.Sprintf("%s (%s)", row.name, c.gone.Detail), quiet)
+		v.unharmed(t, fmt.Sprintf("%s (%s)", row.name, c.gone.Reason), quiet)
 	}
 }
 

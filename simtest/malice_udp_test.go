@@ -59,7 +59,7 @@ func TestMaliciousClientsOverUDP(t *testing.T) {
 	})
 	require.NotNil(t, c.gone)
 	require.Equal(t, transport.Protocol, c.gone.Code)
-	t.Logf("dropped %v after it joined: %s", c.goneAt-c.since, c.gone.Detail)
+	t.Logf("dropped %v after it joined: %s", c.goneAt-c.since, c.gone.Reason)
 	require.Less(t, c.goneAt-c.since, 10*time.Second) // ten times the limit
 	_ = c.endpoint.Close(transport.Closed, "")
 

@@ -272,7 +272,7 @@ func TestRequestsOfARogue(t *testing.T) {
 			m.Run(7 * time.Second)
 			require.True(t, c.joined())
 			require.NotNil(t, c.gone)
-			require.Equal(t, transport.Protocol, c.gone.Code, c.gone.Detail)
+			require.Equal(t, transport.Protocol, c.gone.Code, c.gone.Reason)
 			require.EqualValues(t, 1, srv.Stats().Offenders)
 			require.Equal(t, []string{"1: I am well"}, truth.said)
 			require.EqualValues(t, 1, cs[0].Stats().Connections)

@@ -54,7 +54,7 @@ func TestWhoAcknowledgesNoSnapshotIsDropped(t *testing.T) {
 		require.True(t, c.joined())
 		require.NotNil(t, c.gone, "%d snapshots a second", row.rate)
 		require.Equal(t, transport.Timeout, c.gone.Code)
-		require.Equal(t, "acknowledges no snapshot", c.gone.Detail)
+		require.Equal(t, "acknowledges no snapshot", c.gone.Reason)
 		require.Less(t, c.goneAt-began, row.most, "%d snapshots a second", row.rate)
 		require.Empty(t, srv.Players(nil))
 	}

@@ -10,19 +10,19 @@ import (
 type DisconnectError struct {
 	// Code is the reason, as the transport or the server gave it.
 	Code Code
-	// Detail is the other end's text, possibly empty.
-	Detail string
+	// Reason is the other end's text, possibly empty.
+	Reason string
 }
 
-// Error names the code and the detail, which is in quotes if it has characters that do not print: a remote
+// Error names the code and the reason, which is in quotes if it has characters that do not print: a remote
 // peer may have chosen it.
 func (e *DisconnectError) Error() string {
 	s := "foretick: disconnected: " + e.Code.String()
-	switch quoted := strconv.Quote(e.Detail); {
-	case e.Detail == "":
+	switch quoted := strconv.Quote(e.Reason); {
+	case e.Reason == "":
 		return s
-	case quoted == `"`+e.Detail+`"`:
-		return s + ": " + e.Detail
+	case quoted == `"`+e.Reason+`"`:
+		return s + ": " + e.Reason
 	default:
 		return s + ": " + quoted
 	}

@@ -16,7 +16,7 @@
 //			switch ev.Kind {
 //			case transport.Connected:    // from now on, Send to ev.Peer works
 //			case transport.Data:         // ev.Data is valid until the next Recv
-//			case transport.Disconnected: // ev.Peer is gone; ev.Code and ev.Detail say why
+//			case transport.Disconnected: // ev.Peer is gone; ev.Code and ev.Reason say why
 //			}
 //		}
 //		if n == len(events) {

@@ -10,8 +10,8 @@ import (
 // included. 1200 bytes pass nearly every internet path without fragmentation (RFC 9000, section 14).
 const MaxDatagram = 1200
 
-// MaxDetail is the most bytes of a close's detail that are sent; longer details are cut.
-const MaxDetail = 200
+// MaxReason is the most bytes of a close's reason that are sent; longer ones are cut.
+const MaxReason = 200
 
 // PeerID identifies one connection of an endpoint. The low 32 bits are a slot, a small number usable as a
 // slice index. The high 32 bits are the slot's generation, which distinguishes the connections that used
@@ -66,9 +66,9 @@ type Event struct {
 	Peer PeerID    // the peer that it concerns
 	Data []byte    // the datagram of a Data event, valid until the next Recv; the reader may overwrite it
 	Code Code      // the reason of a Disconnected event
-	// Detail is the reason of a Disconnected event in words, at most MaxDetail bytes, possibly empty. A remote peer
+	// Reason is the reason of a Disconnected event in words, at most MaxReason bytes, possibly empty. A remote peer
 	// chose it: print it quoted.
-	Detail string
+	Reason string
 	// At is when the datagram of a Data event arrived, if it waited before Recv, as in package host.
 	// Delays are measured to it. Most endpoints leave it zero, which means now.
 	At time.Time

@@ -44,15 +44,15 @@ func CloseCode(err error) Code {
 	return None
 }
 
-// CutDetail returns detail cut to MaxDetail bytes, never inside a UTF-8 sequence. Transports apply it to a
-// detail before sending.
-func CutDetail(detail string) string {
-	if len(detail) <= MaxDetail {
-		return detail
+// CutReason returns reason cut to MaxReason bytes, never inside a UTF-8 sequence. Transports apply it to a
+// reason before sending.
+func CutReason(reason string) string {
+	if len(reason) <= MaxReason {
+		return reason
 	}
-	n := MaxDetail
-	for n > MaxDetail-4 && detail[n]&0xC0 == 0x80 {
+	n := MaxReason
+	for n > MaxReason-4 && reason[n]&0xC0 == 0x80 {
 		n--
 	}
-	return detail[:n]
+	return reason[:n]
 }

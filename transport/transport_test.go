@@ -27,7 +27,7 @@ func TestErrors(t *testing.T) {
 	var err error = &transport.TooBigError{Size: 1300, Limit: 1191}
 	assert.ErrorIs(t, err, transport.ErrTooBig)
 	assert.ErrorContains(t, err, "1300 bytes exceeds the limit of 1191")
-	err = fmt.Errorf("join: %w", &transport.DisconnectError{Code: transport.Kicked, Detail: "a\nb"})
+	err = fmt.Errorf("join: %w", &transport.DisconnectError{Code: transport.Kicked, Reason: "a\nb"})
 	assert.ErrorIs(t, err, net.ErrClosed)
 	assert.Equal(t, `join: foretick: disconnected: kicked: "a\nb"`, err.Error())
 	assert.Equal(t, transport.Kicked, transport.CloseCode(err))
@@ -46,12 +46,12 @@ func TestCodesHaveTheirNumbers(t *testing.T) {
 }
 
 func TestCutDetail(t *testing.T) {
-	assert.Equal(t, "short", transport.CutDetail("short"))
+	assert.Equal(t, "short", transport.CutReason("short"))
 	for _, s := range []string{"x", "ö", "漢", "🎮", "a🎮", "\x80"} {
 		long := strings.Repeat(s, 300)
-		cut := transport.CutDetail(long)
-		assert.LessOrEqual(t, len(cut), transport.MaxDetail)
-		assert.GreaterOrEqual(t, len(cut), transport.MaxDetail-4)
+		cut := transport.CutReason(long)
+		assert.LessOrEqual(t, len(cut), transport.MaxReason)
+		assert.GreaterOrEqual(t, len(cut), transport.MaxReason-4)
 		assert.True(t, strings.HasPrefix(long, cut))
 		assert.Equal(t, utf8.ValidString(long), utf8.ValidString(cut), s)
 	}

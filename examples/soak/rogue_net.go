@@ -210,7 +210,7 @@ func (p *patient) Close(c transport.Code, reason string) error {
 type broken struct{ err error }
 
 func (b broken) Recv(ev []transport.Event) int {
-	ev[0] = transport.Event{Kind: transport.Disconnected, Peer: 1, Code: transport.Unreachable, Detail: b.err.Error()}
+	ev[0] = transport.Event{Kind: transport.Disconnected, Peer: 1, Code: transport.Unreachable, Reason: b.err.Error()}
 	return 1
 }
 

@@ -207,7 +207,7 @@ func (u *udpRogue) add(e transport.Event) {
 func (u *udpRogue) end(code transport.Code, detail string) {
 	if !u.ended {
 		u.ended = true
-		u.add(transport.Event{Kind: transport.Disconnected, Peer: 1, Code: code, Detail: detail})
+		u.add(transport.Event{Kind: transport.Disconnected, Peer: 1, Code: code, Reason: detail})
 	}
 }
 

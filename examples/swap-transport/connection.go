@@ -25,7 +25,7 @@ const (
 const (
 	timeout  = 5 * time.Second
 	parting  = 200 * time.Millisecond // how long the last frames may take to be sent
-	mostHead = 2 + 3 + transport.MaxDetail
+	mostHead = 2 + 3 + transport.MaxReason
 )
 
 var errFrame = errors.New("a frame that is not understood")
@@ -35,7 +35,7 @@ func frame(b []byte) []byte {
 }
 
 func farewell(c transport.Code, detail string) []byte {
-	detail = transport.CutDetail(detail)
+	detail = transport.CutReason(detail)
 	b := binary.BigEndian.AppendUint16(make([]byte, 0, mostHead), goodbye)
 	b = binary.BigEndian.AppendUint16(b, uint16(c))
 	return append(append(b, byte(len(detail))), detail...)
@@ -170,7 +170,7 @@ func (e *Endpoint) take(p *peer, in io.Reader) error {
 		if _, err := io.ReadFull(in, detail); err != nil {
 			return err
 		}
-		return &transport.DisconnectError{Code: transport.Code(binary.BigEndian.Uint16(head[:])), Detail: strings.ToValidUTF8(string(detail), "?")}
+		return &transport.DisconnectError{Code: transport.Code(binary.BigEndian.Uint16(head[:])), Reason: strings.ToValidUTF8(string(detail), "?")}
 	default:
 		return errFrame
 	}
@@ -183,7 +183,7 @@ func (e *Endpoint) lost(p *peer, err error) {
 	var late net.Error
 	switch {
 	case errors.As(err, &said):
-		e.over(p, said.Code, said.Detail)
+		e.over(p, said.Code, said.Reason)
 	case errors.As(err, &late) && late.Timeout():
 		e.over(p, transport.Timeout, "nothing heard")
 	case errors.Is(err, errFrame):

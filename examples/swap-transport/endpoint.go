@@ -132,7 +132,7 @@ func (e *Endpoint) tell(p *peer, ev *transport.Event) bool {
 		*ev = transport.Event{Kind: transport.Data, Peer: p.id, Data: p.data[0]}
 		p.data = p.data[1:]
 	case p.ended:
-		*ev = transport.Event{Kind: transport.Disconnected, Peer: p.id, Code: p.code, Detail: p.detail}
+		*ev = transport.Event{Kind: transport.Disconnected, Peer: p.id, Code: p.code, Reason: p.detail}
 		e.remove(p)
 	default:
 		return false
@@ -250,6 +250,6 @@ func (e *Endpoint) over(p *peer, c transport.Code, detail string) {
 	if p.left || p.ended {
 		return
 	}
-	p.up, p.ended, p.code, p.detail = false, true, c, transport.CutDetail(detail)
+	p.up, p.ended, p.code, p.detail = false, true, c, transport.CutReason(detail)
 	e.signal()
 }

@@ -23,7 +23,7 @@ type Parting struct {
 	Peer   transport.PeerID
 	Conn   *netcode.Conn
 	Code   transport.Code
-	Detail string
+	Reason string
 }
 
 // Partings sends the last messages of an end that closes.
@@ -80,7 +80,7 @@ func (w *Partings) sendLast(passed time.Duration) (done bool) {
 				continue
 			}
 		}
-		w.Endpoint.Disconnect(p.Peer, p.Code, p.Detail)
+		w.Endpoint.Disconnect(p.Peer, p.Code, p.Reason)
 	}
 	w.All = kept
 	w.Endpoint.Flush()

@@ -33,7 +33,7 @@ func TestDrain(t *testing.T) {
 		h.run(200 * time.Millisecond)
 		require.NotNil(t, c.gone, name)
 		require.Equal(t, transport.Refused, c.gone.Code, name)
-		require.Equal(t, "this server is replaced", c.gone.Detail, name)
+		require.Equal(t, "this server is replaced", c.gone.Reason, name)
 	}
 	refused("a newcomer", stays.hello([16]byte{}))
 	refused("a token of elsewhere", stays.hello([16]byte{1}))
@@ -186,7 +186,7 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 				require.Less(t, end.by-begun, 10*time.Second, "and no longer than that takes")
 				var gone *transport.DisconnectError
 				require.ErrorAs(t, cli.View().Err, &gone)
-				require.Equal(t, "the match is over", gone.Detail)
+				require.Equal(t, "the match is over", gone.Reason)
 			default:
 				require.Less(t, len(mine.heard), 200, "or this test shows nothing")
 			}

@@ -171,7 +171,7 @@ func TestLongSilence(t *testing.T) {
 							var why *transport.DisconnectError
 							require.ErrorAs(t, m.cli.View().Err, &why)
 							require.Equal(t, transport.Timeout, why.Code)
-							require.Contains(t, why.Detail, "client.Config.Redial")
+							require.Contains(t, why.Reason, "client.Config.Redial")
 							require.Zero(t, m.srv.Stats().Offenders)
 							return
 						}

@@ -424,7 +424,7 @@ func TestKickFromInside(t *testing.T) {
 		require.NotZero(t, h.enters("").welcome.Owner, from)
 		if first.gone != nil && from != "leave" {
 			require.Equal(t, transport.FirstUserCode+7, first.gone.Code, from)
-			require.Equal(t, "out, "+from, first.gone.Detail, "the first call counts")
+			require.Equal(t, "out, "+from, first.gone.Reason, "the first call counts")
 		}
 		require.NoError(t, h.srv.Close(""))
 		require.Equal(t, 0, h.srv.World().Len(), from)
@@ -464,7 +464,7 @@ func TestCloseFromInside(t *testing.T) {
 	h.run(4 * time.Second)
 	require.EqualValues(t, 90, h.srv.Tick())
 	require.NotNil(t, c.gone)
-	require.Equal(t, "the match is over", c.gone.Detail)
+	require.Equal(t, "the match is over", c.gone.Reason)
 	require.Equal(t, []string{"join 1", "leave 1"}, h.heard)
 	require.ErrorIs(t, h.srv.Close(""), transport.ErrClosed)
 }
@@ -478,7 +478,7 @@ func TestKickText(t *testing.T) {
 	require.False(t, h.srv.Frame().Kick(2, 0, ""))
 	h.run(time.Second)
 	require.Equal(t, transport.Kicked, c.gone.Code)
-	require.Equal(t, strings.Repeat("é", 60), c.gone.Detail)
+	require.Equal(t, strings.Repeat("é", 60), c.gone.Reason)
 	require.Contains(t, h.log.String(), "FirstUserCode")
 }
 
@@ -493,7 +493,7 @@ func TestUnknownRoles(t *testing.T) {
 		})
 		h.run(time.Second)
 		require.Equal(t, transport.Refused, c.gone.Code)
-		require.Contains(t, c.gone.Detail, fmt.Sprintf("does not know role %d", role), "the Reject may be lost")
+		require.Contains(t, c.gone.Reason, fmt.Sprintf("does not know role %d", role), "the Reject may be lost")
 		require.Equal(t, uint8(5), c.reject.Code)
 		require.Contains(t, c.reject.Text, fmt.Sprintf("does not know role %d", role))
 	}

@@ -188,7 +188,7 @@ func TestClientRunEnds(t *testing.T) {
 		want     error
 	}
 	ends := func(code transport.Code, reason string) error {
-		return &transport.DisconnectError{Code: code, Detail: reason}
+		return &transport.DisconnectError{Code: code, Reason: reason}
 	}
 	stop := func(_ *runner, stop func()) { stop() }
 	closes := func(r *runner, _ func()) { _ = r.cli.Close() }

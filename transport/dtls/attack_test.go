@@ -141,7 +141,7 @@ func TestForgedHandshakeMessages(t *testing.T) {
 		dtls.SetHandshakeTime(cli, time.Second)
 		var ev [1]transport.Event
 		require.Eventually(t, func() bool { return cli.Recv(ev[:]) == 1 }, nettest.Patience, time.Millisecond, s.name)
-		t.Logf("%s: the client is %v %q", s.name, ev[0].Kind, ev[0].Detail)
+		t.Logf("%s: the client is %v %q", s.name, ev[0].Kind, ev[0].Reason)
 		if ev[0].Kind == transport.Connected {
 			var info transport.Info
 			require.True(t, srv.Info(wait(t, srv, transport.Connected).Peer, &info))
@@ -509,7 +509,7 @@ func TestTickets(t *testing.T) {
 	srv := listen(t, dtls.Config{Gate: g, Accept: func(_ netip.AddrPort, identity []byte) ([]byte, error) {
 		switch string(identity) {
 		case "eve":
-			return nil, &transport.DisconnectError{Code: 300, Detail: "not you"}
+			return nil, &transport.DisconnectError{Code: 300, Reason: "not you"}
 		case "ann":
 			return []byte("player ann"), nil
 		}
@@ -525,11 +525,11 @@ func TestTickets(t *testing.T) {
 	assert.True(t, info.Secure)
 	assert.False(t, info.Ordered)
 	assert.Equal(t, 1161, info.MTU)
-	refused := func(cfg dtls.Config, code transport.Code, detail string) {
+	refused := func(cfg dtls.Config, code transport.Code, reason string) {
 		t.Helper()
 		ev := wait(t, dial(t, addr(srv), cfg), transport.Disconnected)
 		assert.Equal(t, code, ev.Code)
-		assert.Contains(t, ev.Detail, detail)
+		assert.Contains(t, ev.Reason, reason)
 	}
 	refused(dtls.Config{Ticket: b}, transport.Refused, ticket.ErrUsed.Error())
 	refused(dtls.Config{Ticket: issue(t, "eve")}, 300, "not you")
@@ -577,10 +577,10 @@ func TestPins(t *testing.T) {
 	talk(t, srv, cli, toServer, p)
 	ev := wait(t, dial(t, addr(srv), dtls.Config{Pins: pins, Token: []byte("session 8")}), transport.Disconnected)
 	assert.Equal(t, transport.Refused, ev.Code)
-	assert.Equal(t, "no such session", ev.Detail)
+	assert.Equal(t, "no such session", ev.Reason)
 	ev = wait(t, dial(t, addr(srv), dtls.Config{Pins: pins[:1], Token: []byte("session 9")}), transport.Disconnected)
 	assert.Equal(t, transport.Refused, ev.Code)
-	assert.Contains(t, ev.Detail, "certificate")
+	assert.Contains(t, ev.Reason, "certificate")
 }
 
 // Nothing private is sent in the clear.

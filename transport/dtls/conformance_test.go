@@ -29,12 +29,12 @@ func TestConformance(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			transporttest.Run(t, func(t testing.TB) transporttest.Net {
 				const timeout = 800 * time.Millisecond
-				server := func(c transport.Code, detail string) transport.Endpoint {
+				server := func(c transport.Code, reason string) transport.Endpoint {
 					cfg := mode.server()
 					cfg.Timeout = timeout
-					if detail != "" {
+					if reason != "" {
 						cfg.Accept = func(netip.AddrPort, []byte) ([]byte, error) {
-							return nil, &transport.DisconnectError{Code: c, Detail: detail}
+							return nil, &transport.DisconnectError{Code: c, Reason: reason}
 						}
 					}
 					srv, err := dtls.Listen("127.0.0.1:0", cfg)

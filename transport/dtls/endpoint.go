@@ -167,15 +167,15 @@ func (e *Endpoint) protect(p *peer, kind byte, body []byte) error {
 // exhausted ends a connection that has used up its sequence numbers: another record would reuse a nonce under the
 // same keys. A new connection gets new keys.
 func (e *Endpoint) exhausted(p *peer) {
-	const detail = "the connection's sequence numbers are used up: connect again"
+	const reason = "the connection's sequence numbers are used up: connect again"
 	e.mu.Lock()
 	if e.closed || p.state != open && p.state != greeting {
 		e.mu.Unlock()
 		return
 	}
 	e.counters.Exhausted++
-	e.reportEnd(p, transport.Gone, detail)
-	e.dropPeer(p, transport.Gone, detail)
+	e.reportEnd(p, transport.Gone, reason)
+	e.dropPeer(p, transport.Gone, reason)
 	e.mu.Unlock()
 	e.farewell(p)
 }
@@ -198,16 +198,16 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason stri
 }
 
 // dropPeer marks a peer as dropped. Call farewell next, without the lock, to notify it.
-func (e *Endpoint) dropPeer(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) dropPeer(p *peer, c transport.Code, reason string) {
 	e.forgetPeer(p)
 	now := e.clock.Load()
-	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
+	p.state, p.code, p.reason = leaving, c, transport.CutReason(reason)
 	p.again = [2]uint32{now + 2, now + 6}
 	p.releaseLibrary()
 }
 
 func (e *Endpoint) farewell(p *peer) {
-	b := appendEnd(make([]byte, 0, maxEnd), p.code, p.detail)
+	b := appendEnd(make([]byte, 0, maxEnd), p.code, p.reason)
 	_ = e.protect(p, b[0], b[1:])
 }
 
@@ -222,14 +222,14 @@ func (e *Endpoint) forgetPeer(p *peer) {
 }
 
 // reportEnd reports to the caller of Recv that a peer is gone, if the caller knew the peer.
-func (e *Endpoint) reportEnd(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) reportEnd(p *peer, c transport.Code, reason string) {
 	if p.id != 0 && !e.closed && (p.state == open || e.dial != nil && p.state < leaving) {
-		e.in.End(p.q, c, transport.CutDetail(detail))
+		e.in.End(p.q, c, transport.CutReason(reason))
 	}
 }
 
 // cut drops a peer at once, and disconnects it from the endpoint below.
-func (e *Endpoint) cut(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) cut(p *peer, c transport.Code, reason string) {
 	if p.state == over {
 		return
 	}
@@ -241,7 +241,7 @@ func (e *Endpoint) cut(p *peer, c transport.Code, detail string) {
 	}
 	delete(e.links, p.below)
 	if p.below != 0 {
-		e.below.Disconnect(p.below, c, detail)
+		e.below.Disconnect(p.below, c, reason)
 	}
 }
 

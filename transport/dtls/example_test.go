@@ -86,7 +86,7 @@ func Example_certificate() {
 		for cli.Recv(events[:]) == 0 {
 			<-cli.Ready()
 		}
-		fmt.Printf("%v %q\n", events[0].Kind, events[0].Detail)
+		fmt.Printf("%v %q\n", events[0].Kind, events[0].Reason)
 	}
 	// Output:
 	// connected ""

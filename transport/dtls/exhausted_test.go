@@ -46,7 +46,7 @@ func TestSequenceNumbersUsedUp(t *testing.T) {
 			for _, ep := range []*dtls.Endpoint{from, to} {
 				ev := wait(t, ep, transport.Disconnected)
 				assert.Equal(t, transport.Gone, ev.Code)
-				assert.Contains(t, ev.Detail, "sequence numbers are used up")
+				assert.Contains(t, ev.Reason, "sequence numbers are used up")
 			}
 			assert.EqualValues(t, 1, from.Counters().Exhausted)
 			assert.ErrorIs(t, from.Send(peer, nil), transport.ErrNoPeer)

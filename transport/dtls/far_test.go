@@ -39,7 +39,7 @@ func TestFarClientsGetIn(t *testing.T) {
 				dtls.SetHandshakeTime(cli, dtls.HandshakeTime*trip/(2*time.Second))
 				var ev [1]transport.Event
 				nettest.Until(t, "there is an answer", func() bool { return cli.Recv(ev[:]) == 1 })
-				require.Equal(t, transport.Connected, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Detail)
+				require.Equal(t, transport.Connected, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Reason)
 				t.Logf("%.1f round trips, at a loss of %.1f", float64(time.Since(begin))/float64(trip), loss)
 				wait(t, srv, transport.Connected)
 				assert.Zero(t, srv.Counters().Failed)

@@ -30,10 +30,10 @@ func (e *Endpoint) identify(p *peer) bool {
 }
 
 // expel drops peers, and notifies both them and the caller of Recv. It releases the lock temporarily.
-func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
+func (e *Endpoint) expel(peers []*peer, c transport.Code, reason string) {
 	for _, p := range peers {
-		e.reportEnd(p, c, detail)
-		e.dropPeer(p, c, detail)
+		e.reportEnd(p, c, reason)
+		e.dropPeer(p, c, reason)
 	}
 	e.mu.Unlock()
 	defer e.mu.Lock()

@@ -48,9 +48,9 @@ type peer struct {
 	sent  uint32   // when something was last sent to it, in ticks
 	asked uint32   // when a reply was last requested, in ticks
 	until uint32   // tick until which the peer must be open
-	// code and detail say why a leaving peer was dropped.
+	// code and reason say why a leaving peer was dropped.
 	code   transport.Code
-	detail string
+	reason string
 	again  [2]uint32 // ticks at which the end message is repeated; 0: done
 	stats  transport.Stats
 }

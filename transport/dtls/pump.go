@@ -20,7 +20,7 @@ func (e *Endpoint) pump() {
 			case transport.Connected:
 				e.connected(ev[i].Peer)
 			case transport.Disconnected:
-				e.gone(ev[i].Peer, ev[i].Code, ev[i].Detail)
+				e.gone(ev[i].Peer, ev[i].Code, ev[i].Reason)
 			}
 		}
 		if n == len(ev) {
@@ -77,7 +77,7 @@ func (e *Endpoint) roomToWait() {
 }
 
 // gone handles the end of the connection below.
-func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string) {
+func (e *Endpoint) gone(below transport.PeerID, c transport.Code, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.links[below]
@@ -87,9 +87,9 @@ func (e *Endpoint) gone(below transport.PeerID, c transport.Code, detail string)
 	if p == nil || p.state == over {
 		return
 	}
-	e.reportEnd(p, c, detail)
+	e.reportEnd(p, c, reason)
 	delete(e.links, below)
-	e.cut(p, c, detail)
+	e.cut(p, c, reason)
 }
 
 // arrive handles a datagram, which holds a few records.
@@ -245,8 +245,8 @@ func (e *Endpoint) handleMessage(p *peer, plain []byte) {
 			return
 		}
 	case msgEnd:
-		if c, detail, ok := parseEnd(plain); ok {
-			e.reportEnd(p, c, detail)
+		if c, reason, ok := parseEnd(plain); ok {
+			e.reportEnd(p, c, reason)
 			e.cut(p, c, "")
 			return
 		}
@@ -264,10 +264,10 @@ func (e *Endpoint) later(p *peer, kind byte, body ...byte) {
 // malformed drops a peer that sent an authentic but invalid message: no network damage can
 // explain it.
 func (e *Endpoint) malformed(p *peer) {
-	const detail = "a message that is not understood"
+	const reason = "a message that is not understood"
 	e.counters.Malformed++
-	e.reportEnd(p, transport.Malformed, detail)
-	e.dropPeer(p, transport.Malformed, detail)
+	e.reportEnd(p, transport.Malformed, reason)
+	e.dropPeer(p, transport.Malformed, reason)
 	e.mu.Unlock()
 	e.farewell(p)
 	e.mu.Lock()

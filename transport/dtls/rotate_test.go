@@ -70,7 +70,7 @@ func TestCertificateFails(t *testing.T) {
 		require.Eventually(t, func() bool { return srv.Counters().Refused == uint64(i+1) }, nettest.Patience, 5*time.Millisecond)
 		ev := wait(t, cli, transport.Disconnected)
 		require.Equal(t, transport.Refused, ev.Code)
-		require.Equal(t, "the server has no certificate to show", ev.Detail)
+		require.Equal(t, "the server has no certificate to show", ev.Reason)
 		use(func() (*tls.Certificate, error) { return good, nil })
 		wait(t, dial(t, addr(srv), cfg), transport.Connected)
 	}
@@ -104,5 +104,5 @@ func TestTicketKeyRotates(t *testing.T) {
 	require.NoError(t, g.SetKeys(next))
 	wait(t, join(next), transport.Connected)
 	ev := wait(t, join(key), transport.Disconnected)
-	require.Contains(t, ev.Detail, "not issued under this key")
+	require.Contains(t, ev.Reason, "not issued under this key")
 }

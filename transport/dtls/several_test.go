@@ -13,7 +13,7 @@ import (
 )
 
 // TestSeveralAddresses: a server on a wildcard address can be reached at each of this machine's
-// addresses. Package udp tests that in more detail.
+// addresses. Package udp tests that in more reason.
 func TestSeveralAddresses(t *testing.T) {
 	costtest.Sockets(t)
 	cert := certificate(t)

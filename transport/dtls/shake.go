@@ -161,7 +161,7 @@ func (e *Endpoint) certificate(p *peer) (*tls.Certificate, error) {
 // uncertified refuses a client because the server has no certificate. The error's text does not go to
 // the client.
 func (e *Endpoint) uncertified(p *peer, err error) {
-	const detail = "the server has no certificate to show"
+	const reason = "the server has no certificate to show"
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p.state != shaking {
@@ -170,7 +170,7 @@ func (e *Endpoint) uncertified(p *peer, err error) {
 	e.counters.Failed++
 	e.counters.Refused++
 	e.refusals.Add(err)
-	e.cut(p, transport.Refused, detail)
+	e.cut(p, transport.Refused, reason)
 }
 
 var errCertificate = errors.New("dtls: Config.GetCertificate returned no certificate with an ECDSA key")
@@ -192,19 +192,19 @@ func (e *Endpoint) failed(p *peer, err error) {
 		return
 	}
 	e.counters.Failed++
-	code, detail := transport.Refused, "the handshake failed: "+err.Error()
+	code, reason := transport.Refused, "the handshake failed: "+err.Error()
 	switch {
 	case p.verdict != nil:
 		e.counters.Refused++
 		e.refusals.Add(p.verdict)
-		detail = p.verdict.Error()
+		reason = p.verdict.Error()
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		code, detail = transport.Timeout, "the handshake was not finished"
+		code, reason = transport.Timeout, "the handshake was not finished"
 	case errors.Is(err, errPin):
-		code, detail = transport.Refused, errPin.Error()
+		code, reason = transport.Refused, errPin.Error()
 	}
-	e.reportEnd(p, code, detail)
-	e.cut(p, code, detail)
+	e.reportEnd(p, code, reason)
+	e.cut(p, code, reason)
 }
 
 // keyed stores the keys of a successful handshake.
@@ -321,9 +321,9 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 func (e *Endpoint) refuseClient(p *peer, err error) {
 	var why *transport.DisconnectError
 	if !errors.As(err, &why) {
-		why = &transport.DisconnectError{Code: transport.Refused, Detail: err.Error()}
+		why = &transport.DisconnectError{Code: transport.Refused, Reason: err.Error()}
 	}
-	e.dropPeer(p, why.Code, why.Detail)
+	e.dropPeer(p, why.Code, why.Reason)
 	e.mu.Unlock()
 	e.farewell(p)
 	e.mu.Lock()

@@ -74,10 +74,10 @@ func (e *Endpoint) tendOnce(now uint32, due []letter) []letter {
 
 // late drops a peer that did not get to open in time.
 func (e *Endpoint) late(p *peer) {
-	const detail = "the handshake was not finished"
+	const reason = "the handshake was not finished"
 	e.counters.Failed++
-	e.reportEnd(p, transport.Timeout, detail)
-	e.cut(p, transport.Timeout, detail)
+	e.reportEnd(p, transport.Timeout, reason)
+	e.cut(p, transport.Timeout, reason)
 }
 
 func (e *Endpoint) tendPeer(p *peer, now uint32, due []letter) []letter {
@@ -105,7 +105,7 @@ func (e *Endpoint) tendLeaving(p *peer, now uint32, due []letter) []letter {
 		}
 	}
 	if p.again == [2]uint32{} && (len(due) == 0 || due[len(due)-1].to != p) {
-		e.cut(p, p.code, p.detail)
+		e.cut(p, p.code, p.reason)
 	}
 	return due
 }

@@ -13,13 +13,13 @@ const (
 	msgHello              // client, until the server replies: token
 	msgAccept             // server, for each hello
 	msgAlive              // both ends: 1 to request a reply, else 0
-	msgEnd                // both ends: code, detail
+	msgEnd                // both ends: code, reason
 )
 
 const (
 	msgHeader = 1
 	ask       = 1
-	maxEnd    = 3 + transport.MaxDetail
+	maxEnd    = 3 + transport.MaxReason
 	overhead  = headerSize + tagSize + msgHeader
 
 	alertClose = 0 // close_notify, RFC 5246, section 7.2
@@ -28,13 +28,13 @@ const (
 // MaxToken is the longest token, in bytes.
 const MaxToken = 1024
 
-func appendEnd(b []byte, c transport.Code, detail string) []byte {
+func appendEnd(b []byte, c transport.Code, reason string) []byte {
 	b = append(b, msgEnd)
 	b = binary.BigEndian.AppendUint16(b, uint16(c))
-	return append(b, transport.CutDetail(detail)...)
+	return append(b, transport.CutReason(reason)...)
 }
 
-func parseEnd(b []byte) (c transport.Code, detail string, ok bool) {
+func parseEnd(b []byte) (c transport.Code, reason string, ok bool) {
 	if len(b) < 3 || len(b) > maxEnd || b[0] != msgEnd {
 		return 0, "", false
 	}

@@ -49,7 +49,7 @@ type parcel struct {
 	buf    []byte
 	n      int
 	code   transport.Code
-	detail string
+	reason string
 }
 
 type way uint8
@@ -168,7 +168,7 @@ func (e *Endpoint) came(now time.Duration, ev *transport.Event) {
 	case transport.Disconnected:
 		// The end comes last, and is never lost: the inner endpoint has ensured that.
 		f.mtu = -1
-		p := parcel{f: f, way: leaving, code: ev.Code, detail: ev.Detail}
+		p := parcel{f: f, way: leaving, code: ev.Code, reason: ev.Reason}
 		if at := max(f.newest, now+e.down.Latency); at <= now || !e.line.addItem(at, p) {
 			e.arrive(&p)
 		}
@@ -218,7 +218,7 @@ func (e *Endpoint) arrive(p *parcel) (err error) {
 	case p.way == leaving:
 		p.f.over = true
 		delete(e.flows, p.f.id)
-		e.in.End(p.f.q, p.code, p.detail)
+		e.in.End(p.f.q, p.code, p.reason)
 	}
 	return err
 }

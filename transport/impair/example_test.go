@@ -32,7 +32,7 @@ func ExampleWrap() {
 		<-cli.Ready()
 		for _, ev := range events[:cli.Recv(events[:])] {
 			if ev.Kind != transport.Connected {
-				fmt.Println("no luck:", ev.Code, ev.Detail)
+				fmt.Println("no luck:", ev.Code, ev.Reason)
 				return
 			}
 			for range 100 {

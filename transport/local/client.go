@@ -21,7 +21,7 @@ type client struct {
 // refused ends the connection, or the dial, from the server's side.
 func (c *client) refused(code transport.Code, reason string) {
 	c.open = false
-	c.in.End(c.queue, code, transport.CutDetail(reason))
+	c.in.End(c.queue, code, transport.CutReason(reason))
 }
 
 func (c *client) Recv(ev []transport.Event) int {
@@ -66,7 +66,7 @@ func (c *client) endConnection(code transport.Code, reason string) {
 	c.open = false
 	c.in.Drop(c.queue)
 	h.peers.Remove(c.conn.id)
-	h.in.End(c.conn.queue, code, transport.CutDetail(reason))
+	h.in.End(c.conn.queue, code, transport.CutReason(reason))
 }
 
 func (c *client) Info(p transport.PeerID, out *transport.Info) bool {

@@ -59,12 +59,12 @@ func TestDialing(t *testing.T) {
 		require.True(t, h.Info(ev[0].Peer, &info))
 		require.Equal(t, "one", string(info.Identity))
 	}
-	refused := func(code transport.Code, detail string, identity string) {
+	refused := func(code transport.Code, reason string, identity string) {
 		c := h.Dial([]byte(identity))
 		require.Equal(t, 1, c.Recv(ev[:]))
 		require.Equal(t, transport.Disconnected, ev[0].Kind)
 		require.Equal(t, code, ev[0].Code)
-		require.Contains(t, ev[0].Detail, detail)
+		require.Contains(t, ev[0].Reason, reason)
 		require.Zero(t, h.Recv(ev[:]))
 	}
 	require.Equal(t, local.MaxClients, h.MaxPeers())

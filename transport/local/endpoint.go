@@ -44,7 +44,7 @@ type conn struct {
 
 type ban struct {
 	until  time.Time // zero: until Unban
-	detail string
+	reason string
 }
 
 var (
@@ -104,7 +104,7 @@ func (e *Endpoint) Dial(identity []byte) transport.Endpoint {
 	case e.closed:
 		c.refused(transport.Unreachable, "nobody listens")
 	case banned:
-		c.refused(transport.Refused, b.detail)
+		c.refused(transport.Refused, b.reason)
 	case e.peers.Len() == MaxClients:
 		c.refused(transport.Full, "the most local clients are connected")
 	default:
@@ -257,7 +257,7 @@ func (e *Endpoint) DisconnectIdentity(identity []byte, c transport.Code, reason 
 	for i := range e.peers.Slots() {
 		if k, ok := e.peers.At(i); ok && bytes.Equal(k.identity, identity) {
 			found = true
-			e.in.End(k.queue, c, transport.CutDetail(reason))
+			e.in.End(k.queue, c, transport.CutReason(reason))
 			k.freeConnection(c, reason)
 		}
 	}

@@ -60,9 +60,9 @@ func TestConformance(t *testing.T) {
 			Allocs:     3, // those of a WebSocket
 			Server:     func() transport.Endpoint { return open(t, udp.Config{}, ws.Config{}) },
 			Client:     func(srv transport.Endpoint) transport.Endpoint { return srv.(*house).dial(t, "") },
-			Refuse: func(c transport.Code, detail string) transport.Endpoint {
+			Refuse: func(c transport.Code, reason string) transport.Endpoint {
 				no := func(netip.AddrPort, []byte) ([]byte, error) {
-					return nil, &transport.DisconnectError{Code: c, Detail: detail}
+					return nil, &transport.DisconnectError{Code: c, Reason: reason}
 				}
 				return open(t, udp.Config{Accept: no}, ws.Config{Accept: no})
 			},

@@ -30,10 +30,10 @@ func TestConformance(t *testing.T) {
 					Vanish: func(cli transport.Endpoint) {
 						n.Blackhole(cli.(*sim.Endpoint), n.Now(), n.Now()+time.Hour)
 					},
-					Refuse: func(c transport.Code, detail string) transport.Endpoint {
+					Refuse: func(c transport.Code, reason string) transport.Endpoint {
 						srv := n.Listen()
 						srv.SetAccept(func(string) ([]byte, error) {
-							return nil, &transport.DisconnectError{Code: c, Detail: detail}
+							return nil, &transport.DisconnectError{Code: c, Reason: reason}
 						})
 						return srv
 					},

@@ -105,7 +105,7 @@ func (n *Network) process(ev *event) {
 	case alive, ask:
 		ev.to.lives(ev.kind == ask)
 	case farewell:
-		ev.to.left(ev.to.far.code, ev.to.far.detail)
+		ev.to.left(ev.to.far.code, ev.to.far.reason)
 	case upkeep:
 		ev.to.upkeep()
 	case repeat:

@@ -179,7 +179,7 @@ func TestCloseIsToldAgain(t *testing.T) {
 	}
 	require.Equal(t, 1, cli.Recv(ev[:]))
 	assert.Equal(t, transport.Kicked, ev[0].Code)
-	assert.Equal(t, "out", ev[0].Detail)
+	assert.Equal(t, "out", ev[0].Reason)
 }
 
 func TestLinksChangeInFlight(t *testing.T) {

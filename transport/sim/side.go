@@ -41,7 +41,7 @@ type side struct {
 	sent     time.Duration // when something was last sent
 	told     time.Duration // when the farewell was last sent again
 	code     transport.Code
-	detail   string
+	reason   string
 	identity []byte
 	stats    transport.Stats
 }
@@ -86,7 +86,7 @@ func (s *side) greeted() {
 	switch { // the hook may have closed the endpoint
 	case s.state == dialling && s.ep.killed:
 	case s.state == dialling && s.ep.closed:
-		s.state, s.code, s.detail = ended, transport.Unreachable, "nobody listens"
+		s.state, s.code, s.reason = ended, transport.Unreachable, "nobody listens"
 		s.control(farewell)
 	case s.state == dialling:
 		s.state, s.heard = open, s.ep.net.now
@@ -111,10 +111,10 @@ func (s *side) admitted() bool {
 		s.identity = identity
 		return true
 	}
-	s.code, s.detail = transport.Refused, transport.CutDetail(err.Error())
+	s.code, s.reason = transport.Refused, transport.CutReason(err.Error())
 	var why *transport.DisconnectError
 	if errors.As(err, &why) {
-		s.code, s.detail = why.Code, transport.CutDetail(why.Detail)
+		s.code, s.reason = why.Code, transport.CutReason(why.Reason)
 	}
 	return false
 }
@@ -171,23 +171,23 @@ func (s *side) remind() {
 }
 
 // left handles an end of the connection that the caller did not cause.
-func (s *side) left(c transport.Code, detail string) {
+func (s *side) left(c transport.Code, reason string) {
 	if s.state == ended {
 		return
 	}
 	if s.id == 0 { // the server's side of an abandoned dial: the hello may still arrive
-		s.state, s.code, s.detail = ended, c, detail
+		s.state, s.code, s.reason = ended, c, reason
 		return
 	}
-	s.state, s.code, s.detail = ended, c, detail
+	s.state, s.code, s.reason = ended, c, reason
 	s.ep.peers.Remove(s.id)
-	s.ep.in.End(s.q, c, detail)
+	s.ep.in.End(s.q, c, reason)
 }
 
 // dropConnection ends the connection for the caller and notifies the far end, three times
 // because datagrams may be lost.
-func (s *side) dropConnection(c transport.Code, detail string) {
-	s.state, s.code, s.detail = ended, c, transport.CutDetail(detail)
+func (s *side) dropConnection(c transport.Code, reason string) {
+	s.state, s.code, s.reason = ended, c, transport.CutReason(reason)
 	s.ep.peers.Remove(s.id)
 	s.ep.in.Drop(s.q)
 	n := s.ep.net

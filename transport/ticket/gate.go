@@ -169,7 +169,7 @@ func (g *Gate) Use(c Claims) error {
 		}
 	}
 	if len(g.used) >= maxUsed {
-		return refused.Because("tickets", &transport.DisconnectError{Code: transport.Full, Detail: "too many tickets"})
+		return refused.Because("tickets", &transport.DisconnectError{Code: transport.Full, Reason: "too many tickets"})
 	}
 	g.used[c.ID] = c.Expires.Unix()
 	return nil

@@ -51,7 +51,7 @@ func serverDisconnects(s *suite) {
 	srv := s.server()
 	for _, c := range endings {
 		l := s.connectTo(srv)
-		srv.ep.Disconnect(l.toClient, c.code, c.detail)
+		srv.ep.Disconnect(l.toClient, c.code, c.reason)
 		s.until("the client is told", func() bool { return l.cli.endOf(l.toServer) != nil })
 		sameEnd(s, l.cli.endOf(l.toServer), c)
 	}
@@ -62,7 +62,7 @@ func clientDisconnects(s *suite) {
 	srv := s.server()
 	for _, c := range endings {
 		l := s.connectTo(srv)
-		l.cli.ep.Disconnect(l.toServer, c.code, c.detail)
+		l.cli.ep.Disconnect(l.toServer, c.code, c.reason)
 		s.until("the server is told", func() bool { return srv.endOf(l.toClient) != nil })
 		sameEnd(s, srv.endOf(l.toClient), c)
 	}
@@ -71,21 +71,21 @@ func clientDisconnects(s *suite) {
 
 type ending struct {
 	code   transport.Code
-	detail string
+	reason string
 }
 
 var endings = []ending{
 	{transport.None, ""},
 	{transport.Kicked, "seen behind a wall"},
 	{transport.FirstUserCode + 44, "später"},
-	{0xFFFF, strings.Repeat("ö", transport.MaxDetail)},
+	{0xFFFF, strings.Repeat("ö", transport.MaxReason)},
 	{transport.Mismatch, strings.Repeat("x", 5000)},
 }
 
 func sameEnd(s *suite, ev *transport.Event, want ending) {
 	s.Helper()
-	if ev.Code != want.code || ev.Detail != transport.CutDetail(want.detail) {
-		s.Errorf("ended with %v %q; the other end said %v %q", ev.Code, ev.Detail, want.code, want.detail)
+	if ev.Code != want.code || ev.Reason != transport.CutReason(want.reason) {
+		s.Errorf("ended with %v %q; the other end said %v %q", ev.Code, ev.Reason, want.code, want.reason)
 	}
 }
 
@@ -184,7 +184,7 @@ func noticesTheVanished(s *suite) {
 
 func tellsTheRefused(s *suite) {
 	want := ending{transport.FirstUserCode + 1, "not on the list"}
-	srv := s.addEnd(s.net.Refuse(want.code, want.detail), false)
+	srv := s.addEnd(s.net.Refuse(want.code, want.reason), false)
 	cli := s.dial(srv)
 	s.until("the client is refused", func() bool { return cli.peerOf(0, transport.Disconnected) != 0 })
 	sameEnd(s, cli.endOf(cli.peerOf(0, transport.Disconnected)), want)

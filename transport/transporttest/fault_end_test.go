@@ -17,20 +17,20 @@ var endFaults = []fault{
 		return true
 	})},
 	{name: "no detail", caught: "CloseClient", server: is(transport.Disconnected, func(ev *transport.Event) bool {
-		ev.Detail = ""
+		ev.Reason = ""
 		return true
 	})},
 	{name: "a detail beyond bounds", caught: "DisconnectByServer", client: is(transport.Disconnected, func(ev *transport.Event) bool {
-		if len(ev.Detail) == transport.MaxDetail {
-			ev.Detail += "..."
+		if len(ev.Reason) == transport.MaxReason {
+			ev.Reason += "..."
 		}
 		return true
 	})},
 	{name: "the local Disconnect is told", caught: "DisconnectIsSilentHere", server: func(_ *world, ep *locked) transport.Endpoint {
 		var told []transport.Event
-		return &bent{Endpoint: ep, disconnect: func(p transport.PeerID, c transport.Code, detail string) {
+		return &bent{Endpoint: ep, disconnect: func(p transport.PeerID, c transport.Code, reason string) {
 			told = append(told, transport.Event{Kind: transport.Disconnected, Peer: p, Code: c})
-			ep.Disconnect(p, c, detail)
+			ep.Disconnect(p, c, reason)
 		}, recv: func(ev []transport.Event) int {
 			k := copy(ev, told)
 			told = told[k:]
@@ -51,16 +51,16 @@ var endFaults = []fault{
 		return &bent{Endpoint: ep, info: func(p transport.PeerID, out *transport.Info) bool { ep.Info(p, out); return true }}
 	}},
 	{name: "Disconnect looks at the slot only", caught: "NoPeer", server: func(_ *world, ep *locked) transport.Endpoint {
-		return &bent{Endpoint: ep, disconnect: func(p transport.PeerID, c transport.Code, detail string) {
+		return &bent{Endpoint: ep, disconnect: func(p transport.PeerID, c transport.Code, reason string) {
 			for g := range uint32(4) {
-				ep.Disconnect(transport.MakePeerID(p.Slot(), g), c, detail)
+				ep.Disconnect(transport.MakePeerID(p.Slot(), g), c, reason)
 			}
 		}}
 	}},
 	{name: "a client's Close tells nobody", caught: "CloseClient", client: func(w *world, ep *locked) transport.Endpoint {
-		return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error {
+		return &bent{Endpoint: ep, close: func(c transport.Code, reason string) error {
 			w.vanish(ep)
-			return ep.Close(c, detail)
+			return ep.Close(c, reason)
 		}}
 	}},
 	{name: "a server's Close tells one client only", caught: "CloseServer", server: func(w *world, ep *locked) transport.Endpoint {
@@ -71,22 +71,22 @@ var endFaults = []fault{
 			}
 			return true
 		})
-		b.close = func(c transport.Code, detail string) error {
+		b.close = func(c transport.Code, reason string) error {
 			for i := 1; i < known; i++ {
 				ep.Disconnect(transport.MakePeerID(i, 1), transport.None, "")
 			}
-			return ep.Close(c, detail)
+			return ep.Close(c, reason)
 		}
 		return b
 	}},
 	{name: "the second Close is good", caught: "ClosedEndpoint", server: func(_ *world, ep *locked) transport.Endpoint {
-		return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error { ep.Close(c, detail); return nil }}
+		return &bent{Endpoint: ep, close: func(c transport.Code, reason string) error { ep.Close(c, reason); return nil }}
 	}},
 	{name: "a closed endpoint tells events", caught: "ClosedEndpoint", server: func(_ *world, ep *locked) transport.Endpoint {
 		b := &bent{Endpoint: ep}
-		b.close = func(c transport.Code, detail string) error {
+		b.close = func(c transport.Code, reason string) error {
 			b.recv = func(ev []transport.Event) int { ev[0] = transport.Event{Kind: transport.Data, Peer: 1}; return 1 }
-			return ep.Close(c, detail)
+			return ep.Close(c, reason)
 		}
 		return b
 	}},
@@ -178,13 +178,13 @@ var callFaults = []fault{
 	}},
 	{name: "a second Close waits for ever", hangs: true, caught: "ConcurrentClose", server: func(_ *world, ep *locked) transport.Endpoint {
 		var once sync.Mutex
-		return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error {
+		return &bent{Endpoint: ep, close: func(c transport.Code, reason string) error {
 			once.Lock() // never unlocked
-			return ep.Close(c, detail)
+			return ep.Close(c, reason)
 		}}
 	}},
 	{name: "each of several Closes is the first", caught: "ConcurrentClose", server: func(_ *world, ep *locked) transport.Endpoint {
-		return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error { ep.Close(c, detail); return nil }}
+		return &bent{Endpoint: ep, close: func(c transport.Code, reason string) error { ep.Close(c, reason); return nil }}
 	}},
 	{name: "concurrent sends damage one another", caught: "ConcurrentUse", server: func(_ *world, ep *locked) transport.Endpoint {
 		inside := make(chan struct{}, 1)
@@ -207,11 +207,11 @@ var callFaults = []fault{
 	{name: "a client that is closed while it dials leaves a goroutine behind", caught: "Leak",
 		client: func(_ *world, ep *locked) transport.Endpoint {
 			var info transport.Info
-			return &bent{Endpoint: ep, close: func(c transport.Code, detail string) error {
+			return &bent{Endpoint: ep, close: func(c transport.Code, reason string) error {
 				if !ep.Info(transport.MakePeerID(0, 1), &info) {
 					go func() { select {} }()
 				}
-				return ep.Close(c, detail)
+				return ep.Close(c, reason)
 			}}
 		}},
 }

@@ -127,7 +127,7 @@ func reusesIDs(_ *world, ep *locked) transport.Endpoint {
 	})
 	b.send = func(p transport.PeerID, d []byte) error { return ep.Send(now[p], d) }
 	b.info = func(p transport.PeerID, out *transport.Info) bool { return ep.Info(now[p], out) }
-	b.disconnect = func(p transport.PeerID, c transport.Code, detail string) { ep.Disconnect(now[p], c, detail) }
+	b.disconnect = func(p transport.PeerID, c transport.Code, reason string) { ep.Disconnect(now[p], c, reason) }
 	return b
 }
 

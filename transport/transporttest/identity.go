@@ -105,8 +105,8 @@ func (h *house) leaves(l *link, want ending) {
 	if ev := l.srv.endOf(l.toClient); ev.Code != want.code {
 		h.Errorf("the server got %v, not %v", ev.Code, want.code)
 	}
-	if ev := l.cli.endOf(l.toServer); ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
-		h.Errorf("the client got %v %q, not %v %q", ev.Code, ev.Detail, want.code, want.detail)
+	if ev := l.cli.endOf(l.toServer); ev.Code != want.code || want.reason != "" && ev.Reason != want.reason {
+		h.Errorf("the client got %v %q, not %v %q", ev.Code, ev.Reason, want.code, want.reason)
 	}
 }
 
@@ -116,8 +116,8 @@ func (h *house) refused(identity string, want ending) {
 	from, cli := len(h.srv.seen), h.knock(identity)
 	h.until(identity+" is refused", func() bool { return cli.peerOf(0, transport.Disconnected) != 0 })
 	ev := cli.endOf(cli.peerOf(0, transport.Disconnected))
-	if ev.Code != want.code || want.detail != "" && ev.Detail != want.detail {
-		h.Errorf("%q was refused with %v %q, not %v %q", identity, ev.Code, ev.Detail, want.code, want.detail)
+	if ev.Code != want.code || want.reason != "" && ev.Reason != want.reason {
+		h.Errorf("%q was refused with %v %q, not %v %q", identity, ev.Code, ev.Reason, want.code, want.reason)
 	}
 	if cli.peerOf(0, transport.Connected) != 0 || h.srv.peerOf(from, transport.Connected) != 0 {
 		h.Errorf("%q was refused and still connected", identity)

@@ -16,18 +16,18 @@ import (
 // lax is a doorkeeper that does some of its work wrong.
 type lax struct {
 	*udp.Endpoint
-	ban        func(e *udp.Endpoint, identity []byte, until time.Time, detail string)
+	ban        func(e *udp.Endpoint, identity []byte, until time.Time, reason string)
 	unban      func(e *udp.Endpoint, identity []byte)
-	disconnect func(e *udp.Endpoint, identity []byte, c transport.Code, detail string) bool
+	disconnect func(e *udp.Endpoint, identity []byte, c transport.Code, reason string) bool
 	untold     bool // it does not report connections that it ended itself
 }
 
-func (l *lax) Ban(identity []byte, until time.Time, detail string) {
+func (l *lax) Ban(identity []byte, until time.Time, reason string) {
 	if l.ban == nil {
-		l.Endpoint.Ban(identity, until, detail)
+		l.Endpoint.Ban(identity, until, reason)
 		return
 	}
-	l.ban(l.Endpoint, identity, until, detail)
+	l.ban(l.Endpoint, identity, until, reason)
 }
 
 func (l *lax) Unban(identity []byte) {
@@ -36,11 +36,11 @@ func (l *lax) Unban(identity []byte) {
 	}
 }
 
-func (l *lax) DisconnectIdentity(identity []byte, c transport.Code, detail string) bool {
+func (l *lax) DisconnectIdentity(identity []byte, c transport.Code, reason string) bool {
 	if l.disconnect == nil {
-		return l.Endpoint.DisconnectIdentity(identity, c, detail)
+		return l.Endpoint.DisconnectIdentity(identity, c, reason)
 	}
-	return l.disconnect(l.Endpoint, identity, c, detail)
+	return l.disconnect(l.Endpoint, identity, c, reason)
 }
 
 func (l *lax) Recv(ev []transport.Event) int {
@@ -95,16 +95,16 @@ func TestIdentitySuite(t *testing.T) {
 		{name: "a kick finds nobody", caught: "Kick", same: as, fault: lax{
 			disconnect: func(*udp.Endpoint, []byte, transport.Code, string) bool { return false }}},
 		{name: "a kick has another code", caught: "Kick", same: as, fault: lax{
-			disconnect: func(e *udp.Endpoint, identity []byte, _ transport.Code, detail string) bool {
-				return e.DisconnectIdentity(identity, transport.Kicked, detail)
+			disconnect: func(e *udp.Endpoint, identity []byte, _ transport.Code, reason string) bool {
+				return e.DisconnectIdentity(identity, transport.Kicked, reason)
 			}}},
 		{name: "a ban keeps nobody out", caught: "Ban", same: as, fault: lax{
-			ban: func(e *udp.Endpoint, identity []byte, _ time.Time, detail string) {
-				e.DisconnectIdentity(identity, transport.Kicked, detail)
+			ban: func(e *udp.Endpoint, identity []byte, _ time.Time, reason string) {
+				e.DisconnectIdentity(identity, transport.Kicked, reason)
 			}}},
 		{name: "a ban has no end", caught: "Ban", same: as, fault: lax{
-			ban: func(e *udp.Endpoint, identity []byte, _ time.Time, detail string) {
-				e.Ban(identity, time.Time{}, detail)
+			ban: func(e *udp.Endpoint, identity []byte, _ time.Time, reason string) {
+				e.Ban(identity, time.Time{}, reason)
 			}}},
 		{name: "a ban is not ended", caught: "Ban", same: as, fault: lax{unban: func(*udp.Endpoint, []byte) {}}},
 		{name: "nobody is somebody", caught: "Nobody", same: as, fault: lax{

@@ -40,8 +40,8 @@ type Net struct {
 	// the endpoints are closed. nil: there are none.
 	Release func()
 
-	// Refuse returns a server that refuses everyone with a code and detail. nil: not tested.
-	Refuse func(c transport.Code, detail string) transport.Endpoint
+	// Refuse returns a server that refuses everyone with a code and reason. nil: not tested.
+	Refuse func(c transport.Code, reason string) transport.Endpoint
 }
 
 // Run runs the suite as subtests of t. It calls network for each subtest, closes the endpoints and then calls

@@ -37,9 +37,9 @@ func network(f *fault) func(t testing.TB) transporttest.Net {
 			Allocs:     allocs,
 			Timeout:    5 * time.Second,
 			Vanish:     func(cli transport.Endpoint) { w.vanish(inner[cli]) },
-			Refuse: func(c transport.Code, detail string) transport.Endpoint {
+			Refuse: func(c transport.Code, reason string) transport.Endpoint {
 				srv := w.listen()
-				srv.ep.SetAccept(func(string) ([]byte, error) { return nil, &transport.DisconnectError{Code: c, Detail: detail} })
+				srv.ep.SetAccept(func(string) ([]byte, error) { return nil, &transport.DisconnectError{Code: c, Reason: reason} })
 				return wrap(srv, f.server)
 			},
 		}

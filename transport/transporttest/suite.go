@@ -144,7 +144,7 @@ func (e *end) noteEvent(ev transport.Event) {
 	if ev.Kind != transport.Data && ev.Data != nil {
 		e.s.Errorf("a %v event carries data", ev.Kind)
 	}
-	if ev.Kind != transport.Disconnected && (ev.Code != transport.None || ev.Detail != "") {
+	if ev.Kind != transport.Disconnected && (ev.Code != transport.None || ev.Reason != "") {
 		e.s.Errorf("a %v event carries a code", ev.Kind)
 	}
 	e.phase[ev.Peer] = ev.Kind
@@ -209,10 +209,10 @@ func (e *end) info(p transport.PeerID) (info transport.Info) {
 	return info
 }
 
-func (e *end) mustClose(c transport.Code, detail string) {
+func (e *end) mustClose(c transport.Code, reason string) {
 	e.s.Helper()
 	e.closed = true
-	if err := e.ep.Close(c, detail); err != nil {
+	if err := e.ep.Close(c, reason); err != nil {
 		e.s.Fatalf("Close: %v", err)
 	}
 }

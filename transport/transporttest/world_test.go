@@ -122,10 +122,10 @@ func (l *locked) Send(p transport.PeerID, b []byte) error {
 	return l.ep.Send(p, b)
 }
 
-func (l *locked) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (l *locked) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	l.ep.Disconnect(p, c, detail)
+	l.ep.Disconnect(p, c, reason)
 }
 
 func (l *locked) Info(p transport.PeerID, out *transport.Info) bool {
@@ -134,10 +134,10 @@ func (l *locked) Info(p transport.PeerID, out *transport.Info) bool {
 	return l.ep.Info(p, out)
 }
 
-func (l *locked) Close(c transport.Code, detail string) error {
+func (l *locked) Close(c transport.Code, reason string) error {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	return l.ep.Close(c, detail)
+	return l.ep.Close(c, reason)
 }
 
 // bent is an endpoint with some of its methods replaced.
@@ -146,9 +146,9 @@ type bent struct {
 	recv       func(ev []transport.Event) int
 	ready      func() <-chan struct{}
 	send       func(p transport.PeerID, b []byte) error
-	disconnect func(p transport.PeerID, c transport.Code, detail string)
+	disconnect func(p transport.PeerID, c transport.Code, reason string)
 	info       func(p transport.PeerID, out *transport.Info) bool
-	close      func(c transport.Code, detail string) error
+	close      func(c transport.Code, reason string) error
 }
 
 func (b *bent) Recv(ev []transport.Event) int {
@@ -172,12 +172,12 @@ func (b *bent) Send(p transport.PeerID, d []byte) error {
 	return b.Endpoint.Send(p, d)
 }
 
-func (b *bent) Disconnect(p transport.PeerID, c transport.Code, detail string) {
+func (b *bent) Disconnect(p transport.PeerID, c transport.Code, reason string) {
 	if b.disconnect != nil {
-		b.disconnect(p, c, detail)
+		b.disconnect(p, c, reason)
 		return
 	}
-	b.Endpoint.Disconnect(p, c, detail)
+	b.Endpoint.Disconnect(p, c, reason)
 }
 
 func (b *bent) Info(p transport.PeerID, out *transport.Info) bool {
@@ -187,11 +187,11 @@ func (b *bent) Info(p transport.PeerID, out *transport.Info) bool {
 	return b.Endpoint.Info(p, out)
 }
 
-func (b *bent) Close(c transport.Code, detail string) error {
+func (b *bent) Close(c transport.Code, reason string) error {
 	if b.close != nil {
-		return b.close(c, detail)
+		return b.close(c, reason)
 	}
-	return b.Endpoint.Close(c, detail)
+	return b.Endpoint.Close(c, reason)
 }
 
 // edited wraps an endpoint: each of its events is replaced by those that edit returns for it.

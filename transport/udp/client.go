@@ -98,7 +98,7 @@ func (e *Endpoint) takeAccept(b []byte) error {
 }
 
 func (e *Endpoint) takeEnd(b []byte) error {
-	key, c, detail, err := parseEnd(b, b[0])
+	key, c, reason, err := parseEnd(b, b[0])
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (e *Endpoint) takeEnd(b []byte) error {
 	d := e.dial
 	if b[0] == typeRefuse {
 		if d.state == dialling && key == d.p.nonce {
-			e.endDial(c, text(detail))
+			e.endDial(c, text(reason))
 		}
 		return nil
 	}
-	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p, c, text(detail))) {
-		e.endDial(c, text(detail))
+	if d.p.conn != 0 && key == d.p.conn && (d.state != open || e.believed(d.p, c, text(reason))) {
+		e.endDial(c, text(reason))
 		e.out.sendDatagram(appendGone(nil, key), d.p.addr) // the server need not repeat the message
 	}
 	return nil

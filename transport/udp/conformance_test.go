@@ -37,10 +37,10 @@ func conforms(t *testing.T, batch int) {
 			Concurrent: true,
 			Timeout:    cfg.Timeout,
 			Vanish:     func(cli transport.Endpoint) { udp.Vanish(cli.(*udp.Endpoint)) },
-			Refuse: func(c transport.Code, detail string) transport.Endpoint {
+			Refuse: func(c transport.Code, reason string) transport.Endpoint {
 				cfg := cfg
 				cfg.Accept = func(netip.AddrPort, []byte) ([]byte, error) {
-					return nil, &transport.DisconnectError{Code: c, Detail: detail}
+					return nil, &transport.DisconnectError{Code: c, Reason: reason}
 				}
 				return listen(cfg)
 			},

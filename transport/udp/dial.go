@@ -26,7 +26,7 @@ type dial struct {
 	stay    uint32         // ticks without a reply after which the next address is tried
 	parked  []*net.UDPConn // sockets of addresses tried before: a reply may still arrive there
 	code    transport.Code // why the dial or the connection ended
-	detail  string         // explains code
+	reason  string         // explains code
 	told    uint32         // when the server was last notified that the connection has ended
 	// far is the time of two round trips in ticks, as measured in the handshake.
 	far    uint32
@@ -236,16 +236,16 @@ func (e *Endpoint) greet() {
 }
 
 // giveUp ends a dial or a connection.
-func (e *Endpoint) giveUp(c transport.Code, detail string) {
+func (e *Endpoint) giveUp(c transport.Code, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.endDial(c, detail)
+	e.endDial(c, reason)
 }
 
-func (e *Endpoint) endDial(c transport.Code, detail string) {
+func (e *Endpoint) endDial(c transport.Code, reason string) {
 	if d := e.dial; d.state != ended {
-		d.state, d.code, d.detail = ended, c, transport.CutDetail(detail)
-		e.endPeer(d.p, c, d.detail)
+		d.state, d.code, d.reason = ended, c, transport.CutReason(reason)
+		e.endPeer(d.p, c, d.reason)
 		e.closeParked(e.conn)
 		d.endProbe()
 	}

@@ -49,7 +49,7 @@ type Endpoint struct {
 	mint   *mint
 	limits *limits
 	accept hook.Accept
-	note   [endSize + transport.MaxDetail]byte // buffer for a reply
+	note   [endSize + transport.MaxReason]byte // buffer for a reply
 }
 
 const (
@@ -202,38 +202,38 @@ func (e *Endpoint) notSent(id transport.PeerID, size int, err error) error {
 func (e *Endpoint) Flush() { e.out.flushHeld() }
 
 // forgetPeer removes a peer that is gone.
-func (e *Endpoint) forgetPeer(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) forgetPeer(p *peer, c transport.Code, reason string) {
 	e.peers.Remove(p.id)
 	if e.dial == nil {
 		delete(e.byConn, p.conn)
 		delete(e.byNonce, p.nonce)
 		e.named.Remove(p.identity, p)
-		e.graves.bury(p, c, detail)
+		e.graves.bury(p, c, reason)
 	}
 }
 
 // believed reports whether to accept at once a message that a connection has ended. Config.Sealed makes
 // it wait for silence: then it stores the message instead.
-func (e *Endpoint) believed(p *peer, c transport.Code, detail string) bool {
+func (e *Endpoint) believed(p *peer, c transport.Code, reason string) bool {
 	now := e.clock.Load()
 	if !e.cfg.Sealed || now-p.heard >= deadAfter {
 		return true
 	}
 	e.counters.Unbelieved++
 	if c == transport.Gone {
-		c, detail = p.reason(c, detail)
+		c, reason = p.reason(c, reason)
 	}
-	p.rumour = rumour{now, c, detail}
+	p.rumour = rumour{now, c, reason}
 	return false
 }
 
 // reason returns why a peer is gone. That is the reason in the peer's last message if nothing was
 // received after it, else the given reason.
-func (p *peer) reason(c transport.Code, detail string) (transport.Code, string) {
+func (p *peer) reason(c transport.Code, reason string) (transport.Code, string) {
 	if r := p.rumour; r.at != 0 && r.at >= p.heard {
-		return r.code, r.detail
+		return r.code, r.reason
 	}
-	return c, detail
+	return c, reason
 }
 
 // confirmed reports whether a peer fell silent after a message that its connection has ended. Datagrams
@@ -243,9 +243,9 @@ func (p *peer) confirmed(now uint32) bool {
 }
 
 // endPeer removes a peer, and reports to the caller of Recv that it is gone.
-func (e *Endpoint) endPeer(p *peer, c transport.Code, detail string) {
-	e.forgetPeer(p, c, detail)
-	e.in.End(p.q, c, detail)
+func (e *Endpoint) endPeer(p *peer, c transport.Code, reason string) {
+	e.forgetPeer(p, c, reason)
+	e.in.End(p.q, c, reason)
 }
 
 // Info implements transport.Endpoint.

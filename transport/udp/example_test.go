@@ -44,7 +44,7 @@ func Example() {
 				fmt.Printf("%s\n", ev.Data)
 				return
 			case transport.Disconnected:
-				fmt.Println("no luck:", ev.Code, ev.Detail)
+				fmt.Println("no luck:", ev.Code, ev.Reason)
 				return
 			}
 		}
@@ -80,7 +80,7 @@ func ExampleConfig() {
 		var events [1]transport.Event
 		<-cli.Ready()
 		if cli.Recv(events[:]) == 1 && events[0].Kind == transport.Disconnected {
-			fmt.Printf("%v: %s\n", events[0].Code, events[0].Detail)
+			fmt.Printf("%v: %s\n", events[0].Code, events[0].Reason)
 			continue
 		}
 		var info transport.Info

@@ -11,7 +11,7 @@ type leaver struct {
 	conn   uint64
 	addr   route
 	code   transport.Code
-	detail string
+	reason string
 	at     [2]uint32 // ticks at which the notification is repeated; 0: done
 }
 
@@ -26,7 +26,7 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason stri
 	if !ok || p.conn == 0 {
 		return
 	}
-	e.sendOff(e.dismiss(p, c, transport.CutDetail(reason)))
+	e.sendOff(e.dismiss(p, c, transport.CutReason(reason)))
 }
 
 // sendOff notifies a leaver for the first time, and schedules the repeats.
@@ -35,18 +35,18 @@ func (e *Endpoint) sendOff(l leaver) {
 	if l.at = [2]uint32{now + 2, now + 6}; len(e.leaving) < maxLeavers {
 		e.leaving = append(e.leaving, l)
 	}
-	e.out.sendDatagram(appendEnd(nil, typeClose, l.conn, l.code, l.detail), l.addr)
+	e.out.sendDatagram(appendEnd(nil, typeClose, l.conn, l.code, l.reason), l.addr)
 }
 
 // dismiss drops a peer because the caller asked for it. The returned leaver must still be notified.
-func (e *Endpoint) dismiss(p *peer, c transport.Code, detail string) leaver {
-	e.forgetPeer(p, c, detail)
+func (e *Endpoint) dismiss(p *peer, c transport.Code, reason string) leaver {
+	e.forgetPeer(p, c, reason)
 	e.in.Drop(p.q)
 	if d := e.dial; d != nil {
-		d.state, d.code, d.detail = ended, c, detail
+		d.state, d.code, d.reason = ended, c, reason
 		d.endProbe()
 	}
-	return leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
+	return leaver{conn: p.conn, addr: p.addr, code: c, reason: reason}
 }
 
 // tendLeaving notifies again the peers that have not confirmed.
@@ -70,7 +70,7 @@ func (e *Endpoint) tendLeaving(now uint32) {
 // sendFarewell queues a close message for a leaver.
 func (e *Endpoint) sendFarewell(l *leaver) {
 	m := e.letter(l.addr)
-	m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.detail))
+	m.n = len(appendEnd(m.b[:0], typeClose, l.conn, l.code, l.reason))
 }
 
 // farewellConfirmed records that a peer confirmed the end of its connection.
@@ -103,7 +103,7 @@ func (e *Endpoint) remind() {
 		return
 	}
 	d.told = now
-	e.out.sendDatagram(appendEnd(e.note[:0], typeClose, d.p.conn, d.code, d.detail), d.p.addr)
+	e.out.sendDatagram(appendEnd(e.note[:0], typeClose, d.p.conn, d.code, d.reason), d.p.addr)
 }
 
 // Close implements transport.Endpoint. It takes a round trip to the slowest peer, and at most Config.Linger. The
@@ -115,7 +115,7 @@ func (e *Endpoint) Close(c transport.Code, reason string) error {
 		return transport.ErrClosed
 	}
 	e.closed = true
-	reason = transport.CutDetail(reason)
+	reason = transport.CutReason(reason)
 	for i := range e.peers.Slots() {
 		if p, ok := e.peers.At(i); ok && p.conn != 0 {
 			e.leaving = append(e.leaving, e.dismiss(p, c, reason))

@@ -56,7 +56,7 @@ func TestFarewellsOutliveABurst(t *testing.T) {
 			}
 			ev := wait(t, told, transport.Disconnected)
 			assert.Equal(t, transport.Kicked, ev.Code)
-			assert.Equal(t, "bye", ev.Detail)
+			assert.Equal(t, "bye", ev.Reason)
 			assert.Less(t, time.Since(begin), nettest.Limit(time.Second))
 		})
 	}
@@ -119,7 +119,7 @@ func TestClientRemindsTheServer(t *testing.T) {
 	}
 	ev := wait(t, srv, transport.Disconnected)
 	assert.Equal(t, transport.Kicked, ev.Code)
-	assert.Equal(t, "bye", ev.Detail)
+	assert.Equal(t, "bye", ev.Reason)
 	time.Sleep(20 * ms)
 	assert.Zero(t, cli.Recv(make([]transport.Event, 4)), "the caller knows")
 }

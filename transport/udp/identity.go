@@ -24,11 +24,11 @@ func (e *Endpoint) identify(h *hello, identity []byte) []byte {
 }
 
 // expel drops peers, and notifies both them and the caller of Recv.
-func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
-	detail = transport.CutDetail(detail)
+func (e *Endpoint) expel(peers []*peer, c transport.Code, reason string) {
+	reason = transport.CutReason(reason)
 	for _, p := range peers {
-		l := leaver{conn: p.conn, addr: p.addr, code: c, detail: detail}
-		e.endPeer(p, c, detail)
+		l := leaver{conn: p.conn, addr: p.addr, code: c, reason: reason}
+		e.endPeer(p, c, reason)
 		e.sendOff(l)
 	}
 }

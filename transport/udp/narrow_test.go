@@ -63,9 +63,9 @@ func TestNarrowPath(t *testing.T) {
 		ev := nettest.Next(t, cli, c.code)
 		if c.code == transport.Disconnected {
 			require.Equal(t, transport.Timeout, ev.Code)
-			require.Contains(t, ev.Detail, "payloads of 1200 bytes")
+			require.Contains(t, ev.Reason, "payloads of 1200 bytes")
 			require.Equal(t, 1200, transport.MaxDatagram)
-			require.LessOrEqual(t, len(ev.Detail), transport.MaxDetail)
+			require.LessOrEqual(t, len(ev.Reason), transport.MaxReason)
 		}
 	}
 }

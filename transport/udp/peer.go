@@ -28,7 +28,7 @@ type peer struct {
 type rumour struct {
 	at     uint32 // when the message arrived, in ticks; 0: there was none
 	code   transport.Code
-	detail string
+	reason string
 }
 
 // trial is an unproved address that a client seems to have now. Datagrams to the client are also sent
@@ -67,7 +67,7 @@ type graves struct {
 type grave struct {
 	conn, nonce uint64
 	code        transport.Code
-	detail      string
+	reason      string
 	told        uint32
 }
 
@@ -75,13 +75,13 @@ func newGraves() *graves {
 	return &graves{byConn: make(map[uint64]*grave), byNonce: make(map[uint64]*grave)}
 }
 
-func (g *graves) bury(p *peer, c transport.Code, detail string) {
+func (g *graves) bury(p *peer, c transport.Code, reason string) {
 	r := &g.ring[g.next]
 	g.next = (g.next + 1) % len(g.ring)
 	if r.conn != 0 {
 		delete(g.byConn, r.conn)
 		delete(g.byNonce, r.nonce)
 	}
-	*r = grave{conn: p.conn, nonce: p.nonce, code: c, detail: detail}
+	*r = grave{conn: p.conn, nonce: p.nonce, code: c, reason: reason}
 	g.byConn[r.conn], g.byNonce[r.nonce] = r, r
 }

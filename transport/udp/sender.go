@@ -83,5 +83,5 @@ func (s *sender) addCounts(c *Counters) {
 type letter struct {
 	to route
 	n  int
-	b  [endSize + transport.MaxDetail]byte
+	b  [endSize + transport.MaxReason]byte
 }

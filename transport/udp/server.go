@@ -138,7 +138,7 @@ func (e *Endpoint) unknown(conn uint64, n int, from route) {
 	case g.told == now: // once a tick is enough
 	default:
 		g.told = now
-		reply = appendEnd(e.note[:0], typeClose, conn, g.code, g.detail)
+		reply = appendEnd(e.note[:0], typeClose, conn, g.code, g.reason)
 		if len(reply) > n {
 			reply = appendGone(e.note[:0], conn)
 		}
@@ -236,19 +236,19 @@ func (e *Endpoint) migrate(p *peer, to route) {
 }
 
 func (e *Endpoint) serveClose(b []byte, from route) {
-	conn, c, detail, err := parseEnd(b, typeClose)
+	conn, c, reason, err := parseEnd(b, typeClose)
 	if err != nil {
 		e.countInvalid(err)
 		return
 	}
 	e.mu.Lock()
 	p := e.byConn[conn]
-	if p != nil && !e.believed(p, c, text(detail)) {
+	if p != nil && !e.believed(p, c, text(reason)) {
 		e.mu.Unlock()
 		return
 	}
 	if p != nil {
-		e.endPeer(p, c, text(detail))
+		e.endPeer(p, c, text(reason))
 	}
 	e.mu.Unlock()
 	e.reply(appendGone(e.note[:0], conn), from) // the client need not repeat its message
@@ -347,7 +347,7 @@ func (e *Endpoint) again(h *hello, from route) []byte {
 		return appendPair(e.note[:0], typeAccept, p.nonce, p.conn)
 	}
 	if g := e.graves.byNonce[h.nonce]; g != nil {
-		return appendEnd(e.note[:0], typeRefuse, h.nonce, g.code, g.detail)
+		return appendEnd(e.note[:0], typeRefuse, h.nonce, g.code, g.reason)
 	}
 	return nil
 }
@@ -369,7 +369,7 @@ func (e *Endpoint) crowded(h *hello, replaces bool) []byte {
 func (e *Endpoint) refusal(nonce uint64, err error) []byte {
 	var refusal *transport.DisconnectError
 	if errors.As(err, &refusal) {
-		return appendEnd(e.note[:0], typeRefuse, nonce, refusal.Code, refusal.Detail)
+		return appendEnd(e.note[:0], typeRefuse, nonce, refusal.Code, refusal.Reason)
 	}
 	return appendEnd(e.note[:0], typeRefuse, nonce, transport.Refused, err.Error())
 }

@@ -74,7 +74,7 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 		l.n = len(appendEnd(l.b[:0], typeClose, p.conn, transport.Timeout, ""))
 		e.connectionLost(p, transport.Timeout, "nothing heard")
 	case p.confirmed(now):
-		e.connectionLost(p, p.rumour.code, p.rumour.detail)
+		e.connectionLost(p, p.rumour.code, p.rumour.reason)
 	case e.dial != nil && silent >= deadAfter && p.refused > p.heard:
 		e.connectionLost(p, transport.Unreachable, "connection refused")
 	case silent >= 2*alive && now-p.asked >= askEvery: // keep-alives were lost: ask now
@@ -89,12 +89,12 @@ func (e *Endpoint) tendPeer(p *peer, now uint32) {
 }
 
 // connectionLost ends a connection for which the peer gave no reason.
-func (e *Endpoint) connectionLost(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) connectionLost(p *peer, c transport.Code, reason string) {
 	if e.dial != nil {
-		e.endDial(c, detail)
+		e.endDial(c, reason)
 		return
 	}
-	e.endPeer(p, c, detail)
+	e.endPeer(p, c, reason)
 }
 
 // letter returns an empty letter, which is sent after the lock is released.

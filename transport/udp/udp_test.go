@@ -55,7 +55,7 @@ func TestTokenAndIdentity(t *testing.T) {
 
 	ev := wait(t, dial(t, to, udp.Config{Token: []byte("stranger")}), transport.Disconnected)
 	assert.Equal(t, transport.Refused, ev.Code)
-	assert.Equal(t, "who are you?", ev.Detail)
+	assert.Equal(t, "who are you?", ev.Reason)
 }
 
 func TestFull(t *testing.T) {

@@ -15,13 +15,13 @@ const (
 	typeHello     byte = 0xA0 + iota // client: magic, nonce, cookie, token; padded to helloSize
 	typeCookie                       // server: nonce, cookie
 	typeAccept                       // server: nonce, connection id
-	typeRefuse                       // server: nonce, code, detail
+	typeRefuse                       // server: nonce, code, reason
 	typeUp                           // client: connection id, datagram
 	typeDown                         // server: the nonce's low 32 bits, datagram
 	typeAlive                        // both: connection id, whether a reply is requested
 	typeChallenge                    // server, to a new address: connection id, proof
 	typeResponse                     // client: connection id, proof
-	typeClose                        // both: connection id, code, detail
+	typeClose                        // both: connection id, code, reason
 	typeGone                         // server: unknown connection id
 )
 
@@ -34,7 +34,7 @@ const (
 	signalSize = 1 + 8 + 8 + sumSize // alive, challenge, response
 	acceptSize = 1 + 8 + 8 + sumSize
 	replySize  = 1 + 8 + cookieSize + sumSize
-	endSize    = 1 + 8 + 2 + 1 + sumSize // refuse and close, without detail
+	endSize    = 1 + 8 + 2 + 1 + sumSize // refuse and close, without reason
 	goneSize   = 1 + 8
 	ask        = 1 // value of an alive message that asks for one in reply
 	upHeader   = 1 + 8
@@ -145,19 +145,19 @@ func parsePair(b []byte, kind byte) (first, second uint64, err error) {
 }
 
 // appendEnd writes the layout shared by refuse and close.
-func appendEnd(b []byte, kind byte, key uint64, c transport.Code, detail string) []byte {
+func appendEnd(b []byte, kind byte, key uint64, c transport.Code, reason string) []byte {
 	from := len(b)
-	detail = transport.CutDetail(detail)
+	reason = transport.CutReason(reason)
 	b = append(b, kind)
 	b = binary.BigEndian.AppendUint64(b, key)
 	b = binary.BigEndian.AppendUint16(b, uint16(c))
-	b = append(b, byte(len(detail)))
-	b = append(b, detail...)
+	b = append(b, byte(len(reason)))
+	b = append(b, reason...)
 	return appendSum(b, from)
 }
 
-func parseEnd(b []byte, kind byte) (key uint64, c transport.Code, detail []byte, err error) {
-	if len(b) < endSize || len(b) > endSize+transport.MaxDetail || b[0] != kind || int(b[11]) != len(b)-endSize {
+func parseEnd(b []byte, kind byte) (key uint64, c transport.Code, reason []byte, err error) {
+	if len(b) < endSize || len(b) > endSize+transport.MaxReason || b[0] != kind || int(b[11]) != len(b)-endSize {
 		return 0, 0, nil, errMalformed
 	}
 	if b, err = checked(b); err != nil {
@@ -167,7 +167,7 @@ func parseEnd(b []byte, kind byte) (key uint64, c transport.Code, detail []byte,
 }
 
 // text converts a remote peer's bytes to a string.
-func text(detail []byte) string { return strings.ToValidUTF8(string(detail), "\uFFFD") }
+func text(reason []byte) string { return strings.ToValidUTF8(string(reason), "\uFFFD") }
 
 func appendGone(b []byte, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, typeGone), id)

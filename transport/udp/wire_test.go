@@ -104,9 +104,9 @@ func parseAny(b []byte) bool {
 		take(err)
 	}
 	for _, k := range []byte{typeRefuse, typeClose} {
-		_, _, detail, err := parseEnd(b, k)
+		_, _, reason, err := parseEnd(b, k)
 		take(err)
-		if len(detail) > transport.MaxDetail {
+		if len(reason) > transport.MaxReason {
 			panic("detail too long")
 		}
 	}
@@ -182,7 +182,7 @@ func FuzzAmplification(f *testing.F) {
 	known.id = e.peers.Add(known)
 	known.q = e.in.Add(known.id, false)
 	e.byConn[known.conn] = known
-	e.graves.bury(buried, transport.Kicked, strings.Repeat("x", transport.MaxDetail))
+	e.graves.bury(buried, transport.Kicked, strings.Repeat("x", transport.MaxReason))
 	e.mu.Unlock()
 	for _, g := range golden {
 		f.Add(g.b)

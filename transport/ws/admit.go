@@ -88,7 +88,7 @@ func (e *Endpoint) crowded(p *peer, replaces bool) bool {
 func (e *Endpoint) refusePeer(p *peer, err error) {
 	var why *transport.DisconnectError
 	if errors.As(err, &why) {
-		e.sendFarewell(p, why.Code, why.Detail)
+		e.sendFarewell(p, why.Code, why.Reason)
 		return
 	}
 	e.sendFarewell(p, transport.Refused, err.Error())

@@ -69,7 +69,7 @@ func TestBrowser(t *testing.T) {
 	}})
 	defer srv.Close(0, "")
 	refuses := listen(t, ws.Config{Accept: func(netip.AddrPort, []byte) ([]byte, error) {
-		return nil, &transport.DisconnectError{Code: 300, Detail: "nicht auf der Liste: später"}
+		return nil, &transport.DisconnectError{Code: 300, Reason: "nicht auf der Liste: später"}
 	}})
 	defer refuses.Close(0, "")
 
@@ -117,5 +117,5 @@ func TestBrowser(t *testing.T) {
 		farewell = wait(t, srv, transport.Disconnected)
 	}
 	assert.Equal(t, transport.Code(301), farewell.Code)
-	assert.Equal(t, "auf Wiedersehen", farewell.Detail)
+	assert.Equal(t, "auf Wiedersehen", farewell.Reason)
 }

@@ -65,12 +65,12 @@ func (e *Endpoint) connectTo(ctx context.Context, addr string, open dialer) {
 	}
 	if err != nil || p.state != greeting {
 		if p.state == greeting {
-			code, detail := transport.CloseCode(err), err.Error()
+			code, reason := transport.CloseCode(err), err.Error()
 			var why *transport.DisconnectError
 			if errors.As(err, &why) {
-				detail = why.Detail
+				reason = why.Reason
 			}
-			e.reportEnd(p, code, detail)
+			e.reportEnd(p, code, reason)
 			p.state = over
 		}
 		delete(e.conns, p)

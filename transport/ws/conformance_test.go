@@ -109,10 +109,10 @@ func TestConformance(t *testing.T) {
 				cables[cli].cut()
 				closing.Go(func() { cli.Close(0, "") }) // its farewell does not arrive
 			},
-			Refuse: func(c transport.Code, detail string) transport.Endpoint {
+			Refuse: func(c transport.Code, reason string) transport.Endpoint {
 				cfg := cfg
 				cfg.Accept = func(netip.AddrPort, []byte) ([]byte, error) {
-					return nil, &transport.DisconnectError{Code: c, Detail: detail}
+					return nil, &transport.DisconnectError{Code: c, Reason: reason}
 				}
 				return listen(t, cfg)
 			},

@@ -36,10 +36,10 @@ func (e *Endpoint) tolerated(p *peer) bool {
 	if e.cfg.ControlRate < 0 || p.control.takeMessage(e.clock.Load(), e.cfg.ControlRate) {
 		return true
 	}
-	const detail = "too many pings or keep-alives"
+	const reason = "too many pings or keep-alives"
 	e.counters.Flooded++
-	e.reportEnd(p, transport.Protocol, detail)
-	e.sendFarewell(p, transport.Protocol, detail)
+	e.reportEnd(p, transport.Protocol, reason)
+	e.sendFarewell(p, transport.Protocol, reason)
 	return false
 }
 

@@ -40,7 +40,7 @@ func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 		}
 		if c.Subprotocol() != Subprotocol {
 			newSocket(c, conn).freeSocket()
-			return nil, "", &transport.DisconnectError{Code: transport.Mismatch, Detail: "the server does not speak " + Subprotocol}
+			return nil, "", &transport.DisconnectError{Code: transport.Mismatch, Reason: "the server does not speak " + Subprotocol}
 		}
 		if conn == nil {
 			return newSocket(c, nil), "", nil
@@ -51,17 +51,17 @@ func DialWith(client *http.Client, url string, cfg Config) (*Endpoint, error) {
 
 // notDialled translates the failure of a handshake.
 func notDialled(resp *http.Response, err error) error {
-	code, detail := transport.Unreachable, err.Error()
+	code, reason := transport.Unreachable, err.Error()
 	if resp != nil {
-		detail = strings.TrimSpace(fmt.Sprintf("HTTP status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
+		reason = strings.TrimSpace(fmt.Sprintf("HTTP status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 		switch resp.StatusCode {
 		case http.StatusUnauthorized, http.StatusForbidden:
-			code, detail = transport.Refused, detail+": the server, or a proxy before it, lets nobody in from here"
+			code, reason = transport.Refused, reason+": the server, or a proxy before it, lets nobody in from here"
 		case http.StatusTooManyRequests:
 			code = transport.Full
 		case http.StatusBadRequest, http.StatusUpgradeRequired:
-			code, detail = transport.Mismatch, detail+": this address is no server of the game, or a proxy before it does not pass the WebSocket handshake on"
+			code, reason = transport.Mismatch, reason+": this address is no server of the game, or a proxy before it does not pass the WebSocket handshake on"
 		}
 	}
-	return &transport.DisconnectError{Code: code, Detail: detail}
+	return &transport.DisconnectError{Code: code, Reason: reason}
 }

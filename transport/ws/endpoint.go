@@ -131,9 +131,9 @@ func (e *Endpoint) Disconnect(id transport.PeerID, c transport.Code, reason stri
 const lastQueued = 16 << 10
 
 // sendFarewell makes the writer send an end message to a peer, after the datagrams that wait for it.
-func (e *Endpoint) sendFarewell(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) sendFarewell(p *peer, c transport.Code, reason string) {
 	e.leavePending(p)
-	p.state, p.code, p.detail = leaving, c, transport.CutDetail(detail)
+	p.state, p.code, p.reason = leaving, c, transport.CutReason(reason)
 	p.until = e.clock.Load() + ticks(closeTime)
 	if p.out.n > lastQueued {
 		p.out = queue{}
@@ -142,12 +142,12 @@ func (e *Endpoint) sendFarewell(p *peer, c transport.Code, detail string) {
 }
 
 // reportEnd reports to the caller of Recv that a peer is gone, if the caller knew the peer.
-func (e *Endpoint) reportEnd(p *peer, c transport.Code, detail string) {
+func (e *Endpoint) reportEnd(p *peer, c transport.Code, reason string) {
 	if p.id == 0 || e.closed {
 		return
 	}
 	e.forgetPeer(p)
-	e.in.End(p.q, c, transport.CutDetail(detail))
+	e.in.End(p.q, c, transport.CutReason(reason))
 }
 
 // forgetPeer removes a peer from every table except the connections.
@@ -258,9 +258,9 @@ func (e *Endpoint) hangUp(p *peer, err error) {
 	if p.state == greeting || p.state == open {
 		var gone *transport.DisconnectError
 		if !errors.As(err, &gone) {
-			gone = &transport.DisconnectError{Code: transport.Unreachable, Detail: err.Error()}
+			gone = &transport.DisconnectError{Code: transport.Unreachable, Reason: err.Error()}
 		}
-		e.reportEnd(p, gone.Code, gone.Detail)
+		e.reportEnd(p, gone.Code, gone.Reason)
 	}
 	p.state = over
 	p.signalWake()
@@ -272,7 +272,7 @@ func (e *Endpoint) writeWaiting(p *peer) {
 	for {
 		e.mu.Lock()
 		b := e.nextMessage(p, buf[:0])
-		state, code, detail := p.state, p.code, p.detail
+		state, code, reason := p.state, p.code, p.reason
 		p.writing = 0
 		if len(b) > 0 {
 			p.writing = e.clock.Load()
@@ -291,7 +291,7 @@ func (e *Endpoint) writeWaiting(p *peer) {
 			return
 		}
 		if state == leaving && b[0] == typeEnd {
-			p.sock.closeSocket(status(code), reason(detail))
+			p.sock.closeSocket(status(code), closeReason(reason))
 			p.sock.abort()
 			return
 		}
@@ -305,7 +305,7 @@ func (e *Endpoint) nextMessage(p *peer, b []byte) []byte {
 		if d, ok := p.out.pop(append(b, typeData)); ok {
 			return d
 		}
-		return appendEnd(b, p.code, p.detail)
+		return appendEnd(b, p.code, p.reason)
 	case p.state != open && p.state != greeting:
 		return b
 	case p.greet:

@@ -85,5 +85,5 @@ func TestFarClientsGetIn(t *testing.T) {
 	var ev [1]transport.Event
 	nettest.Until(t, "there is an answer", func() bool { return cli.Recv(ev[:]) == 1 })
 	t.Logf("%.1f round trips", float64(time.Since(begin))/float64(trip))
-	require.Equal(t, transport.Connected, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Detail)
+	require.Equal(t, transport.Connected, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Reason)
 }

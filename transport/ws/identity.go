@@ -9,10 +9,10 @@ import (
 var _ transport.BanList = (*Endpoint)(nil)
 
 // expel drops peers, and notifies both them and the caller of Recv.
-func (e *Endpoint) expel(peers []*peer, c transport.Code, detail string) {
+func (e *Endpoint) expel(peers []*peer, c transport.Code, reason string) {
 	for _, p := range peers {
-		e.reportEnd(p, c, detail)
-		e.sendFarewell(p, c, detail)
+		e.reportEnd(p, c, reason)
+		e.sendFarewell(p, c, reason)
 	}
 }
 

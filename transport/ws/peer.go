@@ -55,9 +55,9 @@ type peer struct {
 	greet    bool          // the hello or the accept must be sent
 	alive    bool          // an alive message must be sent
 	ask      bool          // the alive message asks for a reply
-	// code and detail say why a leaving peer was dropped.
+	// code and reason say why a leaving peer was dropped.
 	code    transport.Code
-	detail  string
+	reason  string
 	heard   uint32 // when the peer was last heard, in ticks
 	sent    uint32 // when something was last sent to it, in ticks
 	asked   uint32 // when a reply was last requested, in ticks

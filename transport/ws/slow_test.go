@@ -260,7 +260,7 @@ func TestMaxConnsAllPlaying(t *testing.T) {
 		nettest.Pair(t, srv, dial(t, srv.url(), ws.Config{}))
 	}
 	ev := wait(t, dial(t, srv.url(), ws.Config{}), transport.Disconnected)
-	assert.Equal(t, transport.Full, ev.Code, ev.Detail)
+	assert.Equal(t, transport.Full, ev.Code, ev.Reason)
 }
 
 // The connections that wait for a slow accept hook are bounded too. The hook is not called for one that

@@ -38,12 +38,12 @@ const (
 func openBrowser(ctx context.Context, url string) (s *browser, err error) {
 	defer func() { // catches exceptions of JavaScript
 		if r := recover(); r != nil {
-			s, err = nil, &transport.DisconnectError{Code: transport.Unreachable, Detail: fmt.Sprint(r)}
+			s, err = nil, &transport.DisconnectError{Code: transport.Unreachable, Reason: fmt.Sprint(r)}
 		}
 	}()
 	class := js.Global().Get("WebSocket")
 	if class.IsUndefined() {
-		return nil, &transport.DisconnectError{Code: transport.Unreachable, Detail: "there is no WebSocket here"}
+		return nil, &transport.DisconnectError{Code: transport.Unreachable, Reason: "there is no WebSocket here"}
 	}
 	s = &browser{opened: make(chan struct{}), signal: make(chan struct{}, 1), closed: make(chan struct{})}
 	s.ws = class.New(url, []any{Subprotocol})
@@ -104,7 +104,7 @@ func (s *browser) finishSocket(status int, reason string) {
 	if s.end != nil {
 		return
 	}
-	s.end = &transport.DisconnectError{Code: transport.Unreachable, Detail: reason}
+	s.end = &transport.DisconnectError{Code: transport.Unreachable, Reason: reason}
 	if status != 0 {
 		s.end = closedWith(status, reason)
 	}

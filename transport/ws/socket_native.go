@@ -74,9 +74,9 @@ func lost(err error) error {
 		return closedWith(int(ce.Code), ce.Reason)
 	}
 	if errors.Is(err, websocket.ErrMessageTooBig) {
-		return &transport.DisconnectError{Code: transport.Malformed, Detail: "a message that is too long"}
+		return &transport.DisconnectError{Code: transport.Malformed, Reason: "a message that is too long"}
 	}
-	return &transport.DisconnectError{Code: transport.Unreachable, Detail: "the connection was lost"}
+	return &transport.DisconnectError{Code: transport.Unreachable, Reason: "the connection was lost"}
 }
 
 func (s *native) writeMessage(b []byte) error {

@@ -45,16 +45,16 @@ func (e *Endpoint) takeControl(p *peer, b []byte) {
 		}
 		return
 	}
-	if c, detail, err := parseEnd(b); err == nil {
-		e.bury(p, c, detail)
+	if c, reason, err := parseEnd(b); err == nil {
+		e.bury(p, c, reason)
 		return
 	}
 	e.malformed(p)
 }
 
 // bury ends a peer whose end message arrived; a close frame will follow.
-func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
-	e.reportEnd(p, c, detail)
+func (e *Endpoint) bury(p *peer, c transport.Code, reason string) {
+	e.reportEnd(p, c, reason)
 	p.state, p.until = ended, e.clock.Load()+ticks(closeTime)
 	p.out = queue{}
 }
@@ -62,10 +62,10 @@ func (e *Endpoint) bury(p *peer, c transport.Code, detail string) {
 // malformed drops a peer that sent an invalid message. TCP does not damage data, so the peer really
 // sent it.
 func (e *Endpoint) malformed(p *peer) {
-	const detail = "a message that is not understood"
+	const reason = "a message that is not understood"
 	e.counters.Malformed++
-	e.reportEnd(p, transport.Malformed, detail)
-	e.sendFarewell(p, transport.Malformed, detail)
+	e.reportEnd(p, transport.Malformed, reason)
+	e.sendFarewell(p, transport.Malformed, reason)
 }
 
 // takeAnswer handles a message to a client that is not accepted yet.
@@ -77,8 +77,8 @@ func (e *Endpoint) takeAnswer(p *peer, b []byte) {
 		p.signalWake()
 		return
 	}
-	if c, detail, err := parseEnd(b); err == nil {
-		e.bury(p, c, detail)
+	if c, reason, err := parseEnd(b); err == nil {
+		e.bury(p, c, reason)
 		return
 	}
 	e.malformed(p)

@@ -19,7 +19,7 @@ const (
 	typeHello              // client's first message: its token
 	typeAccept             // server's first message
 	typeAlive              // both ends: 1 to request a reply, else 0
-	typeEnd                // both ends, last message: code, detail
+	typeEnd                // both ends, last message: code, reason
 )
 
 // MTU is the most bytes that Send accepts, in either direction.
@@ -35,14 +35,14 @@ const (
 
 var errMalformed = errors.New("ws: malformed message")
 
-func appendEnd(b []byte, c transport.Code, detail string) []byte {
+func appendEnd(b []byte, c transport.Code, reason string) []byte {
 	b = append(b, typeEnd)
 	b = binary.BigEndian.AppendUint16(b, uint16(c))
-	return append(b, transport.CutDetail(detail)...)
+	return append(b, transport.CutReason(reason)...)
 }
 
-func parseEnd(b []byte) (c transport.Code, detail string, err error) {
-	if len(b) < 3 || len(b) > 3+transport.MaxDetail || b[0] != typeEnd {
+func parseEnd(b []byte) (c transport.Code, reason string, err error) {
+	if len(b) < 3 || len(b) > 3+transport.MaxReason || b[0] != typeEnd {
 		return 0, "", errMalformed
 	}
 	return transport.Code(binary.BigEndian.Uint16(b[1:])), strings.ToValidUTF8(string(b[3:]), "\uFFFD"), nil
@@ -113,15 +113,15 @@ func closedWith(status int, reason string) *transport.DisconnectError {
 	if reason == "" {
 		reason = "closed without an end message, with status " + strconv.Itoa(status)
 	}
-	return &transport.DisconnectError{Code: codeOf(status), Detail: reason}
+	return &transport.DisconnectError{Code: codeOf(status), Reason: reason}
 }
 
-// reason cuts detail to the length that a close frame holds.
-func reason(detail string) string {
-	detail = strings.ToValidUTF8(detail, "?")
-	n := min(len(detail), maxReason)
-	for n > 0 && n < len(detail) && detail[n]&0xC0 == 0x80 {
+// closeReason cuts a reason to the length that a close frame holds.
+func closeReason(reason string) string {
+	reason = strings.ToValidUTF8(reason, "?")
+	n := min(len(reason), maxReason)
+	for n > 0 && n < len(reason) && reason[n]&0xC0 == 0x80 {
 		n--
 	}
-	return detail[:n]
+	return reason[:n]
 }

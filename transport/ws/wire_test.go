@@ -34,10 +34,10 @@ func TestGoldenVectors(t *testing.T) {
 	token, err := parseHello(golden[0].b)
 	require.NoError(t, err)
 	assert.Equal(t, "ticket", string(token))
-	c, detail, err := parseEnd(golden[1].b)
+	c, reason, err := parseEnd(golden[1].b)
 	require.NoError(t, err)
 	assert.Equal(t, transport.FirstUserCode+1, c)
-	assert.Equal(t, "hi", detail)
+	assert.Equal(t, "hi", reason)
 	assert.Contains(t, string(doc), Subprotocol)
 }
 
@@ -64,14 +64,14 @@ func TestStatusAndBack(t *testing.T) {
 
 func TestReasonFits(t *testing.T) {
 	for _, s := range []string{"x", "ö", "漢", "🎮", "a🎮", "\xff"} {
-		r := reason(strings.Repeat(s, 200))
+		r := closeReason(strings.Repeat(s, 200))
 		assert.LessOrEqual(t, len(r), maxReason)
 		if utf8.ValidString(s) {
 			assert.Greater(t, len(r), maxReason-4)
 		}
 		assert.True(t, utf8.ValidString(r))
 	}
-	assert.Equal(t, "short", reason("short"))
+	assert.Equal(t, "short", closeReason("short"))
 }
 
 // The queue holds the newest datagrams, whole and in order, as a slice would. The first of a batch replaces those of
@@ -168,8 +168,8 @@ func FuzzMessages(f *testing.F) {
 				var ev [4]transport.Event
 				n := e.Recv(ev[:])
 				for _, ev := range ev[:n] {
-					if len(ev.Detail) > 3*transport.MaxDetail || !utf8.ValidString(ev.Detail) {
-						t.Fatalf("detail %q", ev.Detail)
+					if len(ev.Reason) > 3*transport.MaxReason || !utf8.ValidString(ev.Reason) {
+						t.Fatalf("reason %q", ev.Reason)
 					}
 				}
 				if s > open && n > 0 {

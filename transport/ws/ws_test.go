@@ -96,7 +96,7 @@ func TestTokenAndIdentity(t *testing.T) {
 	bob := dial(t, srv.url(), ws.Config{Token: []byte("ticket of bob")})
 	ev := wait(t, bob, transport.Disconnected)
 	assert.Equal(t, transport.Refused, ev.Code)
-	assert.Equal(t, "no such ticket", ev.Detail)
+	assert.Equal(t, "no such ticket", ev.Reason)
 	assert.EqualValues(t, 1, srv.Counters().Refused)
 }
 
@@ -112,7 +112,7 @@ func TestListen(t *testing.T) {
 	cli := dial(t, "ws://"+addr, ws.Config{})
 	wait(t, cli, transport.Connected)
 	require.NoError(t, srv.Close(transport.Closed, "bye"))
-	require.Equal(t, "bye", wait(t, cli, transport.Disconnected).Detail)
+	require.Equal(t, "bye", wait(t, cli, transport.Disconnected).Reason)
 	again, err := ws.Listen(addr, ws.Config{})
 	require.NoError(t, err)
 	require.NoError(t, again.Close(0, ""))
@@ -160,7 +160,7 @@ func TestTLS(t *testing.T) {
 	defer bad.Close(0, "")
 	ev := wait(t, bad, transport.Disconnected)
 	assert.Equal(t, transport.Unreachable, ev.Code)
-	assert.Contains(t, ev.Detail, "certificate")
+	assert.Contains(t, ev.Reason, "certificate")
 }
 
 // Browsers report which page a script belongs to; other clients do not.
@@ -242,7 +242,7 @@ func TestDialFails(t *testing.T) {
 		begin := time.Now()
 		cli := dial(t, c.url, ws.Config{Timeout: 500 * time.Millisecond})
 		ev := wait(t, cli, transport.Disconnected)
-		assert.Equal(t, c.code, ev.Code, "%s: %s", c.url, ev.Detail)
+		assert.Equal(t, c.code, ev.Code, "%s: %s", c.url, ev.Reason)
 		assert.Less(t, time.Since(begin), nettest.Limit(3*time.Second))
 	}
 	for _, url := range []string{"", "http://play.example", "ws://", "ws://a b", "wss://play.example/#part", "127.0.0.1:80"} {
@@ -289,7 +289,7 @@ func TestBrokenClients(t *testing.T) {
 		{"no such type", true, message{binary, []byte{9, 9}}, transport.Malformed},
 		{"an odd alive", true, message{binary, []byte{3, 2}}, transport.Malformed},
 		{"a short end", true, message{binary, []byte{4, 0}}, transport.Malformed},
-		{"a long end", true, message{binary, append([]byte{4, 0, 1}, make([]byte, transport.MaxDetail+1)...)}, transport.Malformed},
+		{"a long end", true, message{binary, append([]byte{4, 0, 1}, make([]byte, transport.MaxReason+1)...)}, transport.Malformed},
 		{"a datagram too long", true, message{binary, make([]byte, ws.MTU+2)}, transport.Malformed},
 		{"a megabyte", true, message{binary, make([]byte, 1<<20)}, transport.Malformed},
 	} {
@@ -336,7 +336,7 @@ func TestCloseCodes(t *testing.T) {
 		conn.Close(status, "because")
 		ev := wait(t, srv, transport.Disconnected)
 		assert.Equal(t, code, ev.Code, status)
-		assert.Equal(t, "because", ev.Detail)
+		assert.Equal(t, "because", ev.Reason)
 	}
 	for code, status := range map[transport.Code]websocket.StatusCode{transport.Closed: 1000, transport.Kicked: 4004,
 		300: 4300, 998: 4998, 5000: 4999} {

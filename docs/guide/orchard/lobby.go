@@ -84,7 +84,7 @@ func reason(err error) string {
 	case transport.Full:
 		return "the match is full"
 	case transport.Kicked:
-		return "removed: " + gone.Detail
+		return "removed: " + gone.Reason
 	}
-	return "the match has ended: " + gone.Detail
+	return "the match has ended: " + gone.Reason
 }

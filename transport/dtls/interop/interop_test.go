@@ -56,7 +56,7 @@ func next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.
 			require.Fail(t, "timed out waiting for an event", "%v", k)
 		}
 	}
-	require.Equal(t, k, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Detail)
+	require.Equal(t, k, ev[0].Kind, "%v %q", ev[0].Code, ev[0].Reason)
 	return ev[0]
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport/internal/refused"
 )
 
-var errFailed = refused.Because("panic", &transport.DisconnectError{Code: transport.Refused, Detail: "the server failed at deciding on this client"})
+var errFailed = refused.Because("panic", &transport.DisconnectError{Code: transport.Refused, Reason: "the server failed at deciding on this client"})
 
 // Accept is an endpoint's accept hook. Calls must be made one at a time.
 type Accept struct {

@@ -16,7 +16,7 @@ type Queue struct {
 	ended   bool // Disconnected is to be reported, after the rest
 	waiting bool // the queue is in the inbox's turn
 	code    transport.Code
-	detail  string
+	reason  string
 }
 
 type state uint8
@@ -135,7 +135,7 @@ func (in *Inbox) Push(q *Queue, buf, data []byte) (overrun bool) {
 // End reports that the peer is gone, after its waiting datagrams. The caller must not use the queue any
 // more.
 func (in *Inbox) End(q *Queue, c transport.Code, reason string) {
-	q.ended, q.code, q.detail = true, c, reason
+	q.ended, q.code, q.reason = true, c, reason
 	in.enterTurn(q)
 }
 
@@ -174,9 +174,9 @@ func (in *Inbox) Recv(ev []transport.Event) int {
 			buf, data := in.pop(q)
 			in.out = append(in.out, buf)
 			e := &ev[k]
-			e.Kind, e.Peer, e.Data, e.Code, e.Detail = transport.Data, q.peer, data, transport.None, ""
+			e.Kind, e.Peer, e.Data, e.Code, e.Reason = transport.Data, q.peer, data, transport.None, ""
 		default:
-			ev[k] = transport.Event{Kind: transport.Disconnected, Peer: q.peer, Code: q.code, Detail: q.detail}
+			ev[k] = transport.Event{Kind: transport.Disconnected, Peer: q.peer, Code: q.code, Reason: q.reason}
 			q.ended = false
 			in.recycle(q)
 			k++

@@ -49,7 +49,7 @@ func TestTheOldestGoes(t *testing.T) {
 	for i := range byte(3) {
 		assert.Equal(t, []byte{i + 2}, ev[1+i].Data)
 	}
-	assert.Equal(t, transport.Event{Kind: transport.Disconnected, Peer: 1, Code: transport.Kicked, Detail: "out"}, ev[4])
+	assert.Equal(t, transport.Event{Kind: transport.Disconnected, Peer: 1, Code: transport.Kicked, Reason: "out"}, ev[4])
 	assert.Zero(t, in.Open())
 }
 

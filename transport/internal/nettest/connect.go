@@ -169,7 +169,7 @@ func (c Connecting) dial(t *testing.T, seed uint64, phase time.Duration) (r dial
 		}
 	}
 	if r.took = time.Since(begin); ev[0].Kind != transport.Connected {
-		t.Errorf("dial %d ended with %v %q after %v", seed, ev[0].Code, ev[0].Detail, r.took)
+		t.Errorf("dial %d ended with %v %q after %v", seed, ev[0].Code, ev[0].Reason, r.took)
 	}
 	r.up, r.down = p.Stats()
 	return r

@@ -62,12 +62,12 @@ func Besiege(t *testing.T, to string, srv, cli transport.Endpoint, toServer tran
 		}
 		for _, e := range ev[:srv.Recv(ev[:])] {
 			if e.Kind != transport.Data {
-				t.Fatalf("the server heard of %v: %v %q", e.Kind, e.Code, e.Detail)
+				t.Fatalf("the server heard of %v: %v %q", e.Kind, e.Code, e.Reason)
 			}
 			s.Got++
 		}
 		if cli.Recv(ev[:]) != 0 {
-			t.Fatalf("the client heard of %v: %v %q", ev[0].Kind, ev[0].Code, ev[0].Detail)
+			t.Fatalf("the client heard of %v: %v %q", ev[0].Kind, ev[0].Code, ev[0].Reason)
 		}
 	}
 	subside(threads) // the flood's own goroutine may still be ending

@@ -30,12 +30,12 @@ func Hook(t *testing.T, listen func(Accept) transport.BanList, dial func(srv tra
 	ann := dial(srv, "ann")
 	Pair(t, srv, ann)
 	bob := dial(srv, "bob")
-	if ev := Next(t, bob, transport.Disconnected); ev.Code != transport.Refused || ev.Detail != "banned by the hook" {
-		t.Fatalf("bob: %v %q", ev.Code, ev.Detail)
+	if ev := Next(t, bob, transport.Disconnected); ev.Code != transport.Refused || ev.Reason != "banned by the hook" {
+		t.Fatalf("bob: %v %q", ev.Code, ev.Reason)
 	}
 	for _, ep := range []transport.Endpoint{ann, srv} {
-		if ev := Next(t, ep, transport.Disconnected); ev.Code != transport.Kicked || ev.Detail != "by the hook" {
-			t.Fatalf("ann: %v %q", ev.Code, ev.Detail)
+		if ev := Next(t, ep, transport.Disconnected); ev.Code != transport.Kicked || ev.Reason != "by the hook" {
+			t.Fatalf("ann: %v %q", ev.Code, ev.Reason)
 		}
 	}
 	eve := dial(srv, "eve")
@@ -80,8 +80,8 @@ func HookFails(t *testing.T, listen func(Accept, transport.Logger) transport.Ban
 	ann := dial(srv, "ann")
 	toServer, toClient := Pair(t, srv, ann)
 	for _, token := range []string{"panic1", "exit1", "panic2", "exit2"} {
-		if ev := Next(t, dial(srv, token), transport.Disconnected); ev.Code != transport.Refused || !strings.Contains(ev.Detail, "the server failed") {
-			t.Fatalf("%s: %v %q", token, ev.Code, ev.Detail)
+		if ev := Next(t, dial(srv, token), transport.Disconnected); ev.Code != transport.Refused || !strings.Contains(ev.Reason, "the server failed") {
+			t.Fatalf("%s: %v %q", token, ev.Code, ev.Reason)
 		}
 	}
 	if n := panics(srv); n < 4 { // a client may have asked twice

@@ -47,12 +47,12 @@ func (c Moving) Run(t *testing.T) {
 			heard := false
 			for _, e := range ev[:cli.Recv(ev[:])] {
 				if heard = true; e.Kind != transport.Data {
-					t.Fatalf("%v %v %q", e.Kind, e.Code, e.Detail)
+					t.Fatalf("%v %v %q", e.Kind, e.Code, e.Reason)
 				}
 			}
 			for _, e := range ev[:srv.Recv(ev[:])] {
 				if e.Kind != transport.Data {
-					t.Fatalf("at the server: %v %v %q", e.Kind, e.Code, e.Detail)
+					t.Fatalf("at the server: %v %v %q", e.Kind, e.Code, e.Reason)
 				}
 			}
 			if until(heard) {

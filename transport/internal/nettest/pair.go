@@ -14,7 +14,7 @@ func Wait(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.
 		if ev := event(t, ep, k); ev.Kind == k {
 			return ev
 		} else if ev.Kind != transport.Data {
-			t.Fatalf("%v %v %q instead of %v", ev.Kind, ev.Code, ev.Detail, k)
+			t.Fatalf("%v %v %q instead of %v", ev.Kind, ev.Code, ev.Reason, k)
 		}
 	}
 }
@@ -24,7 +24,7 @@ func Next(t testing.TB, ep transport.Endpoint, k transport.EventKind) transport.
 	t.Helper()
 	ev := event(t, ep, k)
 	if ev.Kind != k {
-		t.Fatalf("%v %v %q instead of %v", ev.Kind, ev.Code, ev.Detail, k)
+		t.Fatalf("%v %v %q instead of %v", ev.Kind, ev.Code, ev.Reason, k)
 	}
 	return ev
 }

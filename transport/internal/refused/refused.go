@@ -66,14 +66,14 @@ func explain(err error) (reason, text string) {
 	}
 	var why *transport.DisconnectError
 	if errors.As(err, &why) {
-		if text = why.Detail; text == "" {
+		if text = why.Reason; text == "" {
 			text = why.Code.String()
 		}
 		if named {
 			text = reason + ": " + text
 		}
 	}
-	text = transport.CutDetail(text)
+	text = transport.CutReason(text)
 	if !named {
 		text = "the accept hook said " + strconv.Quote(text)
 	}

@@ -21,7 +21,7 @@ func TestTally(t *testing.T) {
 	}
 	y.Add(fmt.Errorf("a client: %w", forged))
 	y.Add(errors.New("go\naway"))
-	y.Add(refused.Because("banned", &transport.DisconnectError{Code: transport.Refused, Detail: "cheats"}))
+	y.Add(refused.Because("banned", &transport.DisconnectError{Code: transport.Refused, Reason: "cheats"}))
 	y.Add(refused.Because("crowded", &transport.DisconnectError{Code: transport.Full}))
 	require.Equal(t, []transport.Count{
 		{Layer: "udp", Name: "forged", Refusal: "a client: another key", N: 3},

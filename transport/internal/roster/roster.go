@@ -19,7 +19,7 @@ type Roster[P comparable] struct {
 
 type ban struct {
 	until  time.Time // zero: permanent
-	detail string
+	reason string
 }
 
 func (b ban) hasEnded(now time.Time) bool { return !b.until.IsZero() && !now.Before(b.until) }
@@ -28,14 +28,14 @@ func (b ban) hasEnded(now time.Time) bool { return !b.until.IsZero() && !now.Bef
 // wraps a *transport.DisconnectError. The caller drops the replaced peers before it adds the new one.
 func (r *Roster[P]) Judge(identity []byte, same transport.Same, now time.Time) (replaced []P, err error) {
 	if b, ok := r.bans[string(identity)]; ok && !b.hasEnded(now) {
-		return nil, refused.Because("banned", &transport.DisconnectError{Code: transport.Refused, Detail: b.detail})
+		return nil, refused.Because("banned", &transport.DisconnectError{Code: transport.Refused, Reason: b.reason})
 	}
 	there := r.by[string(identity)]
 	switch {
 	case len(there) == 0 || same == transport.AllowBoth:
 		return nil, nil
 	case same == transport.RefuseNew:
-		return nil, refused.Because("twice", &transport.DisconnectError{Code: transport.Refused, Detail: "already connected"})
+		return nil, refused.Because("twice", &transport.DisconnectError{Code: transport.Refused, Reason: "already connected"})
 	}
 	return slices.Clone(there), nil
 }
@@ -84,7 +84,7 @@ func (r *Roster[P]) Ban(identity []byte, until, now time.Time, reason string) {
 	if r.bans == nil {
 		r.bans = make(map[string]ban)
 	}
-	r.bans[string(identity)] = ban{until, transport.CutDetail(reason)}
+	r.bans[string(identity)] = ban{until, transport.CutReason(reason)}
 }
 
 // Unban ends a ban.

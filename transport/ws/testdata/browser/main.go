@@ -31,7 +31,7 @@ func run(echo, refusal, stall, nobody string) error {
 			return err
 		}
 		ev := next(cli)
-		fmt.Println(ev.Kind, ev.Code, ev.Detail)
+		fmt.Println(ev.Kind, ev.Code, ev.Reason)
 		cli.Close(0, "")
 	}
 	if err := stalls(stall); err != nil {
@@ -54,7 +54,7 @@ func next(ep transport.Endpoint) transport.Event {
 		select {
 		case <-ep.Ready():
 		case <-deadline:
-			return transport.Event{Detail: "nothing happened"}
+			return transport.Event{Reason: "nothing happened"}
 		}
 	}
 	return ev[0]
@@ -68,7 +68,7 @@ func echoes(url string) error {
 	defer cli.Close(0, "")
 	ev := next(cli)
 	if ev.Kind != transport.Connected {
-		return fmt.Errorf("%v %v %q", ev.Kind, ev.Code, ev.Detail)
+		return fmt.Errorf("%v %v %q", ev.Kind, ev.Code, ev.Reason)
 	}
 	peer := ev.Peer
 	sizes := []int{0, 1, 125, 126, 127, 200, 1000, ws.MTU}
@@ -86,7 +86,7 @@ func echoes(url string) error {
 	time.Sleep(1200 * time.Millisecond) // keep-alives hold the connection
 	cli.Send(peer, []byte("drop me"))
 	ev = next(cli)
-	fmt.Println(ev.Kind, ev.Code, ev.Detail)
+	fmt.Println(ev.Kind, ev.Code, ev.Reason)
 	return nil
 }
 
