@@ -230,9 +230,9 @@ func TestDocumentsNameTests(t *testing.T) {
 func TestReadmeExamples(t *testing.T) {
 	root := repository(t)
 	have := map[string]bool{}
-	files, err := filepath.Glob(filepath.Join(root, "*_test.go"))
+	files, err := releasetest.Glob(filepath.Join(root, "*_test.go"))
 	require.NoError(t, err)
-	others, err := filepath.Glob(filepath.Join(root, "*", "*_test.go"))
+	others, err := releasetest.Glob(filepath.Join(root, "*", "*_test.go"))
 	require.NoError(t, err)
 	for _, name := range append(files, others...) {
 		of := ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/releasetest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
@@ -36,7 +37,7 @@ func TestEnumsHaveString(t *testing.T) {
 	require.NotEmpty(t, dirs)
 	left := map[string]bool{}
 	for dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(repository(t), dir, "*.go"))
+		files, err := releasetest.Glob(filepath.Join(repository(t), dir, "*.go"))
 		require.NoError(t, err)
 		var trees []*ast.File
 		for _, name := range files {

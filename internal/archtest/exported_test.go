@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // maxExported bounds what a reader of the root's and the ends' documentation has to take in. Lower
@@ -29,7 +31,7 @@ var uncounted = []string{"Error", "String", "Unwrap"}
 func TestExportedNames(t *testing.T) {
 	for dir, most := range maxExported {
 		names := map[string][]string{}
-		files, err := filepath.Glob(filepath.Join(repository(t), dir, "*.go"))
+		files, err := releasetest.Glob(filepath.Join(repository(t), dir, "*.go"))
 		require.NoError(t, err)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {

@@ -77,7 +77,7 @@ func found(t *testing.T) (names []string) {
 // functions lists the functions of a package for declarations: those that take a Protocol, and
 // those that return an option or an access.
 func functions(t *testing.T, dir string) (names []string) {
-	files, err := filepath.Glob(filepath.Join(releasetest.Root(t), dir, "*.go"))
+	files, err := releasetest.Glob(filepath.Join(releasetest.Root(t), dir, "*.go"))
 	require.NoError(t, err)
 	declares := regexp.MustCompile(`^(Protocol|ComponentOption|TypeOption|Access|Term|Types)$`)
 	for _, path := range files {

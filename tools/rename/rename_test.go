@@ -118,7 +118,7 @@ func TestTable(t *testing.T) {
 	for _, pkg := range []string{"", "server", "client"} {
 		names := map[string]bool{}
 		declared[pkg] = names
-		files, err := filepath.Glob(filepath.Join(releasetest.Root(t), pkg, "*.go"))
+		files, err := releasetest.Glob(filepath.Join(releasetest.Root(t), pkg, "*.go"))
 		require.NoError(t, err)
 		for _, name := range files {
 			tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -148,7 +148,7 @@ func TestTable(t *testing.T) {
 func TestInPlaceTable(t *testing.T) {
 	for dir, names := range inPlace {
 		declared := map[string]ast.Expr{}
-		files, err := filepath.Glob(filepath.Join(releasetest.Root(t), dir, "*.go"))
+		files, err := releasetest.Glob(filepath.Join(releasetest.Root(t), dir, "*.go"))
 		require.NoError(t, err)
 		for _, name := range files {
 			tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)

@@ -51,7 +51,10 @@ func (c *code) registers(fn *types.Func, i int) string {
 				name = n.Obj().Name() + "." + name
 			}
 		}
-		return registered[name]
+		if what := registered[name]; what != "" {
+			return what
+		}
+		return registered[strings.TrimPrefix(name, "Protocol.")] // with Go 1.27 such functions are methods too
 	}
 	if fn.Pkg() == c.pass.Pkg {
 		return c.registry[fn][i]
