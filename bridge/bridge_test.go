@@ -51,7 +51,7 @@ func play(t *testing.T, direct bool, seed uint64, screen func(*Game, client.View
 		require.NoError(t, err)
 		defer func() {
 			st := c.Stats()
-			campaign.AddStats(&out.stats, &st)
+			out.stats.Add(&st)
 		}()
 	}
 	m.Run(8 * time.Second)

@@ -12,7 +12,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -51,10 +50,10 @@ func TestFaultsOfOneSystemForAll(t *testing.T) {
 	var found stats.Client
 	for _, c := range clients {
 		st := c.Stats()
-		campaign.AddStats(&found, &st)
+		found.Add(&st)
 	}
 	t.Log(found.ByCause)
-	require.Greater(t, found.ByCause[prediction.Code], uint64(10), "the fault is not found")
+	require.Greater(t, found.ByCause.Of(prediction.Code), uint64(10), "the fault is not found")
 }
 
 // TestSimulates: Frame.Simulates and Frame.PrefabOf return the right results on both ends.

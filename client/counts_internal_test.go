@@ -32,14 +32,14 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	for _, from := range []uint64{0, 1 << 7, 1 << 14, 1 << 31} {
 		c.counts = causeCounts{}
 		c.counts.beginCounts(&c.base)
-		for i := range c.stats.ByCause {
-			c.stats.ByCause[i] += from
+		for i := range c.stats.ByCause.All() {
+			c.stats.ByCause.Count(i, from)
 		}
 		bytes = 0
 		begun := c.now
 		for now := begun; now < begun+10*time.Minute; now += time.Second / 4 {
-			for i := range c.stats.ByCause {
-				c.stats.ByCause[i] += rnd.Uint64N(2)
+			for i := range c.stats.ByCause.All() {
+				c.stats.ByCause.Count(i, rnd.Uint64N(2))
 			}
 			try(now)
 		}
@@ -52,12 +52,13 @@ func TestCountsTakeThreeBytesASecond(t *testing.T) {
 	c.counts = causeCounts{}
 	c.stats.ByCause = prediction.ByCause{}
 	c.counts.beginCounts(&c.base)
-	c.stats.ByCause[prediction.Untracked], c.stats.ByCause[prediction.LateInput] = 3, 2
+	c.stats.ByCause.Count(prediction.Untracked, 3)
+	c.stats.ByCause.Count(prediction.LateInput, 2)
 	h.run(12 * time.Second)
 	var told stats.Server
 	s.Figures(&told)
-	require.EqualValues(t, 3, told.Corrections[prediction.Untracked])
-	require.EqualValues(t, 2, told.Corrections[prediction.LateInput])
+	require.EqualValues(t, 3, told.Corrections.Of(prediction.Untracked))
+	require.EqualValues(t, 2, told.Corrections.Of(prediction.LateInput))
 	require.False(t, c.counts.again)
 	h.run(10 * time.Second)
 	require.True(t, c.counts.again, "once more, since packets get lost")

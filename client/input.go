@@ -270,9 +270,7 @@ func (ip *input) confirm(t foretick.Tick) {
 		if in == nil {
 			continue
 		}
-		ms := min(max(int((ip.now-in.sampled)/time.Millisecond), 0), len(ip.stats.ConfirmedWithin)-1)
-		ip.stats.ConfirmedWithin[ms]++
-		ip.stats.Confirmed++
+		ip.stats.CountConfirmed(ip.now - in.sampled)
 	}
 	ip.confirmed = t
 }

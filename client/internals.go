@@ -207,8 +207,8 @@ func (c *causeCounts) writeCounts(l *link, pk *netcode.Packet) {
 		return
 	}
 	var counts cause.Counts
-	for i, n := range l.stats.ByCause {
-		counts[i] = uint32(n - c.base[i])
+	for i, n := range l.stats.ByCause.All() {
+		counts[i] = uint32(n - c.base.Of(i))
 	}
 	same := counts == c.said
 	if same && c.again {

@@ -278,7 +278,7 @@ func (tl *timeline) corrected(t foretick.Tick) {
 	}
 	if tl.causes.wrong.Component != "" && !tl.reasons.Counted(&tl.causes.wrong) {
 		tl.stats.Mispredictions++
-		tl.stats.ByCause[tl.causes.wrong.Cause]++
+		tl.stats.ByCause.Count(tl.causes.wrong.Cause, 1)
 		if game.DebugBuild {
 			tl.causes.often.noteRead(&tl.causes.wrong, tl.cfg.Logger.Warn)
 		}

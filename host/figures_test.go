@@ -69,7 +69,7 @@ func TestFiguresBySum(t *testing.T) {
 	require.Equal(t, 2, sum.Kinds[0].Matches)
 	require.EqualValues(t, 1, sum.Kinds[1].Begun)
 	require.Equal(t, 4, sum.Kinds[0].Sum.Players)
-	require.EqualValues(t, 2, sum.Kinds[0].Sum.Refused[stats.RefusedFull])
+	require.EqualValues(t, 2, sum.Kinds[0].Sum.Refusals.Of(stats.RefusedFull))
 	// Two systems read the clock twice each, and so does the tick.
 	require.InDelta(t, float64(5*time.Millisecond), float64(sum.Kinds[0].Sum.TickTime.Quantile(0.5)), float64(2*time.Millisecond))
 	require.Equal(t, "move", sum.Kinds[0].Sum.Systems[0].Name)

@@ -227,7 +227,7 @@ func TestSameIdentity(t *testing.T) {
 		require.True(t, elsewhere.Playing())
 		require.True(t, plain.Playing())
 		require.Equal(t, 2+want.players, w.host.Stats().Players, same)
-		require.Equal(t, same == transport.RefuseNew, w.host.Stats().Refusals[RefusedTwice] == 1)
+		require.Equal(t, same == transport.RefuseNew, w.host.Stats().Refusals.Of(RefusedTwice) == 1)
 		if same == transport.RefuseNew {
 			require.EqualValues(t, 1, w.host.Stats().Refused)
 		}
@@ -280,7 +280,7 @@ func TestLimits(t *testing.T) {
 	w.bots = append(w.bots, plain)
 	w.run(time.Second)
 	require.ErrorContains(t, w.errs[plain], "names no match")
-	require.Equal(t, Refused{RefusedUnnamed: 1, RefusedFull: 3}, w.host.Stats().Refusals)
+	require.Equal(t, ByRefusal{[refusals]uint64{RefusedUnnamed: 1, RefusedFull: 3}}, w.host.Stats().Refusals)
 	require.Contains(t, w.host.Stats().String(), "refusals (unnamed 1, full 3)")
 	require.EqualValues(t, 4, w.host.Stats().Refused)
 

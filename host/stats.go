@@ -1,8 +1,7 @@
 package host
 
 import (
-	"fmt"
-	"strings"
+	"iter"
 	"sync/atomic"
 
 	"github.com/foretick/foretick/internal/counts"
@@ -34,7 +33,7 @@ type Stats struct {
 	// failed a call of Allocate.
 	HookPanics uint64
 
-	Refusals Refused // refused peers, by Refusal
+	Refusals ByRefusal // refused peers, by Refusal
 }
 
 // String returns the counters that are not zero as one line for a log.
@@ -50,41 +49,37 @@ const (
 	RefusedFull                    // a limit of players, matches or the heap is reached, or the match is full or over
 	RefusedDraining                // the peer asked for a new match while the host drains
 	RefusedTwice                   // Config.Same refuses a second connection of the identity
-
-	// Refusals is the number of reasons.
-	Refusals = 5
+	refusals
 )
 
-var refusalNames = [Refusals]string{"unnamed", "no_match", "full", "draining", "twice"}
+var refusalNames = [refusals]string{"unnamed", "no_match", "full", "draining", "twice"}
 
 // String returns the reason in small letters, as figures name it.
 func (r Refusal) String() string {
-	if int(r) >= Refusals {
-		return "unknown"
+	if r < refusals {
+		return refusalNames[r]
 	}
-	return refusalNames[r]
+	return "unknown"
 }
 
-// Refused counts refused peers by Refusal.
-type Refused [Refusals]uint64
+// ByRefusal counts refused peers by Refusal. The zero value has counted nothing.
+type ByRefusal struct{ n [refusals]uint64 }
 
-// String returns the counters that are not zero as one line for a log.
-func (r Refused) String() string {
-	var parts []string
-	for why, n := range r {
-		if n > 0 {
-			parts = append(parts, fmt.Sprint(Refusal(why), " ", n))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+// Of returns how many peers were refused for r.
+func (b ByRefusal) Of(r Refusal) uint64 { return counts.Of(b.n[:], r) }
+
+// All returns the count of each reason, in their order, zeros included.
+func (b ByRefusal) All() iter.Seq2[Refusal, uint64] { return counts.All[Refusal](b.n[:]) }
+
+// String returns the counts that are not zero, such as "full 3, twice 1", or "none".
+func (b ByRefusal) String() string { return counts.Named[Refusal](b.n[:]) }
 
 // tally is what Stats reads. No lock guards it, so that no reader keeps a tick waiting.
 type tally struct {
 	matches, players, stuck, lost                      atomic.Int64
 	made, ended, panicked, dropped, moves, steps, late atomic.Uint64
 	hookPanics, stalls, abandoned                      atomic.Uint64
-	refused                                            [Refusals]atomic.Uint64
+	refused                                            [refusals]atomic.Uint64
 }
 
 // Stats returns the counters so far. Any goroutine may call it, as often as it likes: no tick
@@ -98,8 +93,8 @@ func (h *Host) Stats() (st Stats) {
 		Behind: h.load.behind.Load(), Unready: h.load.unready.Load(),
 	}
 	for i := range t.refused {
-		st.Refusals[i] = t.refused[i].Load()
-		st.Refused += st.Refusals[i]
+		st.Refusals.n[i] = t.refused[i].Load()
+		st.Refused += st.Refusals.n[i]
 	}
 	return st
 }

@@ -30,7 +30,7 @@ func FuzzAllow(f *testing.F) {
 			}
 			last = x
 		}
-		if s := j.Stats(); s.Clamped()+s.By[lagcomp.OK] != 3 {
+		if s := j.Stats(); s.Clamped()+s.ByReason.Of(lagcomp.OK) != 3 {
 			t.Fatalf("three claims were counted as %v", s)
 		}
 	})

@@ -1,7 +1,7 @@
 package lagcomp
 
 import (
-	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -62,10 +62,22 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
+// ByReason counts claims by Reason. The zero value has counted nothing.
+type ByReason struct{ n [reasons]uint64 }
+
+// Of returns how many claims were judged with r.
+func (b ByReason) Of(r Reason) uint64 { return counts.Of(b.n[:], r) }
+
+// All returns the count of each reason, in their order, zeros included.
+func (b ByReason) All() iter.Seq2[Reason, uint64] { return counts.All[Reason](b.n[:]) }
+
+// String returns the counts that are not zero, such as "ok 300, cap 9", or "none".
+func (b ByReason) String() string { return counts.Named[Reason](b.n[:]) }
+
 // JudgeStats counts what a Judge decided.
 type JudgeStats struct {
-	// By counts claims by reason; By[OK] were used unchanged.
-	By [reasons]uint64
+	// ByReason counts claims by reason. Those of OK were used unchanged.
+	ByReason ByReason
 	// Raised counts claims made while the measured round trip was a tick or more longer
 	// than the believed one. Either latency has grown, or the client holds
 	// acknowledgements back.
@@ -76,20 +88,15 @@ type JudgeStats struct {
 }
 
 // String returns how many claims were used unchanged, and why the others were not.
-func (s JudgeStats) String() string {
-	line := counts.Line(s)
-	for r, n := range s.By {
-		if n > 0 {
-			line += fmt.Sprintf(", %d %v", n, Reason(r))
-		}
-	}
-	return line
-}
+func (s JudgeStats) String() string { return counts.Line(s) }
+
+// Judged returns the number of claims.
+func (s JudgeStats) Judged() uint64 { return s.ByReason.n[OK] + s.Clamped() }
 
 // Clamped returns the number of claims that were moved to an allowed moment.
 func (s JudgeStats) Clamped() uint64 {
 	var n uint64
-	for _, c := range s.By[OK+1:] {
+	for _, c := range s.ByReason.n[OK+1:] {
 		n += c
 	}
 	return n
@@ -175,7 +182,7 @@ func (j *Judge) Allow(c Claim, m Measured) (Claim, Reason) {
 		used = min(j.last, now)
 	}
 	j.last = max(j.last, used)
-	j.stats.By[reason]++
+	j.stats.ByReason.n[reason]++
 	if reason == OK {
 		return c, OK
 	}

@@ -70,7 +70,7 @@ func TestJudge(t *testing.T) {
 			got, reason := j.Allow(c.claim(now), m)
 			require.Equal(t, c.reason.String(), reason.String())
 			require.InDelta(t, c.want, float64(now)-at(got), 1e-5)
-			require.Equal(t, uint64(1), j.Stats().By[c.reason])
+			require.Equal(t, uint64(1), j.Stats().ByReason.Of(c.reason))
 			wantClamped := uint64(1)
 			if c.reason == lagcomp.OK {
 				wantClamped = 0
@@ -205,7 +205,7 @@ func TestHeldBackAcks(t *testing.T) {
 	}
 	require.LessOrEqual(t, most, 1.0001)
 	require.Zero(t, honest.Stats().Clamped(), "the honest twin is never clamped: %v", honest.Stats())
-	require.Greater(t, cheat.Stats().By[lagcomp.TooFar], uint64(6000))
+	require.Greater(t, cheat.Stats().ByReason.Of(lagcomp.TooFar), uint64(6000))
 	require.Greater(t, cheat.Stats().Raised, uint64(6000))
 }
 
@@ -222,7 +222,7 @@ func TestDelayFromTheFirstPacket(t *testing.T) {
 		got, _ := j.Allow(lagcomp.Claim{Tick: now - 60}, lagcomp.Measured{Now: now, Newest: now - 60, RTT: 2 * time.Second})
 		require.InDelta(t, 18, float64(now)-at(got), 1e-4)
 	}
-	require.Equal(t, uint64(300), j.Stats().By[lagcomp.Cap])
+	require.Equal(t, uint64(300), j.Stats().ByReason.Of(lagcomp.Cap))
 }
 
 // observe has a judge measure a round trip for some seconds of 30 ticks.

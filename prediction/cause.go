@@ -2,7 +2,9 @@ package prediction
 
 import (
 	"fmt"
-	"strings"
+	"iter"
+
+	"github.com/foretick/foretick/internal/counts"
 )
 
 // Cause is the reason why a prediction was wrong: the first that applies, in
@@ -54,20 +56,25 @@ func (c Cause) String() string {
 // MarshalText returns the name.
 func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// ByCause counts by cause: element c is the count of the Cause c.
-type ByCause [Causes]uint64
+// ByCause counts by Cause. The zero value has counted nothing.
+type ByCause struct{ n [Causes]uint64 }
+
+// Of returns how often c was counted.
+func (b ByCause) Of(c Cause) uint64 { return counts.Of(b.n[:], c) }
+
+// All returns the count of each cause, in their order, zeros included.
+func (b ByCause) All() iter.Seq2[Cause, uint64] { return counts.All[Cause](b.n[:]) }
+
+// Count adds n to the count of c.
+func (b *ByCause) Count(c Cause, n uint64) { b.n[c] += n }
+
+// Add adds the counts of other to those of b.
+func (b *ByCause) Add(other ByCause) {
+	for c, n := range other.n {
+		b.n[c] += n
+	}
+}
 
 // String returns the counts that are not zero by the names of their causes, such as
 // "input 3, server_effect 9". It returns "none" if all are zero.
-func (b ByCause) String() string {
-	var parts []string
-	for c, n := range b {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%v %d", Cause(c), n))
-		}
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
-}
+func (b ByCause) String() string { return counts.Named[Cause](b.n[:]) }

@@ -124,8 +124,8 @@ func ExampleFade() {
 func TestByCausePrintsNames(t *testing.T) {
 	var b prediction.ByCause
 	require.Equal(t, "none", b.String())
-	b[prediction.ServerEffect]++
+	b.Count(prediction.ServerEffect, 1)
 	require.Equal(t, "server_effect 1", fmt.Sprint(b))
-	b[prediction.Input] += 3
+	b.Count(prediction.Input, 3)
 	require.Equal(t, "input 3, server_effect 1", b.String())
 }

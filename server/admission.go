@@ -128,7 +128,7 @@ func (a *admission) turnAway(peer transport.PeerID, code transport.Code, info *t
 // countRefused counts a peer that is refused.
 func (a *admission) countRefused(why stats.Refusal) {
 	a.stats.Refused++
-	a.figures.Refused[why]++
+	a.figures.Refusals.Count(why, 1)
 }
 
 // banned reports whether an identity is banned, and returns the ban's text.

@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/internal/cause"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 )
@@ -235,7 +236,7 @@ func (f *ownFigures) post() {
 		case away:
 			to.Held++
 		case watching:
-			to.Observers++
+			to.Observing++
 		default:
 			to.Waiting++
 		}
@@ -276,9 +277,9 @@ func (f *ownFigures) whySlip() string {
 // times, and the loss on the paths to them.
 func (f *ownFigures) countCauses() {
 	now := f.sim.frame.Tick
-	count := func(c stats.Cause, is bool) {
+	count := func(c prediction.Cause, is bool) {
 		if is {
-			f.counted.Causes[c]++
+			f.counted.Causes.Count(c, 1)
 		}
 	}
 	for _, p := range f.sessions.players {
@@ -286,17 +287,14 @@ func (f *ownFigures) countCauses() {
 			continue
 		}
 		claims := p.shooter.Claims()
-		all, clamped := uint64(0), claims.Clamped()
-		for _, n := range claims.By {
-			all += n
-		}
+		all, clamped := claims.Judged(), claims.Clamped()
 		f.counted.Rewinds += all - p.counted.rewinds
 		f.counted.RewindsClamped += clamped - p.counted.clamped
 		p.counted.rewinds, p.counted.clamped = all, clamped
 		if p.session.state == playing {
-			count(stats.CauseInput, p.inputs.replaced.To == now)
-			count(stats.CauseServerEffect, p.reasons.AffectedIn(now))
-			count(stats.CauseRemoteInput, p.reasons.PushedIn(now))
+			count(prediction.Input, p.inputs.replaced.To == now)
+			count(prediction.ServerEffect, p.reasons.AffectedIn(now))
+			count(prediction.RemoteInput, p.reasons.PushedIn(now))
 			p.path.look(&f.counted, f.clock.now, &p.session)
 		}
 	}
@@ -337,7 +335,7 @@ func (r *correctionReports) takeCounts(p *player, body, b []byte) error {
 	for i, n := range more {
 		n := min(uint64(n), ticks-min(c.counted, ticks))
 		c.counted += n
-		r.figures.Corrections[i] += n
+		r.figures.Corrections.Count(prediction.Cause(i), n)
 	}
 	return nil
 }

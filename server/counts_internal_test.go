@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
-	"github.com/foretick/foretick/stats"
 )
 
 // Clients send hostile counts. More than one correction a tick is not counted, old or malformed counts
@@ -24,7 +23,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 		return s.dispatch.readMessage(0, p, netcode.Message{Type: game.MessageReport, Body: b}, b)
 	}
 	all := func() (n uint64) {
-		for _, c := range s.figures.counted.Corrections {
+		for _, c := range s.figures.counted.Corrections.All() {
 			n += c
 		}
 		return n
@@ -33,7 +32,7 @@ func TestCountsOfHostileClients(t *testing.T) {
 	counts := cause.Counts{prediction.ServerEffect: 5}
 	require.NoError(t, send(counts.Append(nil)))
 	require.NoError(t, send(counts.Append(nil)), "a second time")
-	require.EqualValues(t, 5, s.figures.counted.Corrections[prediction.ServerEffect])
+	require.EqualValues(t, 5, s.figures.counted.Corrections.Of(prediction.ServerEffect))
 	require.EqualValues(t, 5, all())
 	older := cause.Counts{prediction.ServerEffect: 4, prediction.Code: 100}
 	require.NoError(t, send(older.Append(nil)))
@@ -58,13 +57,4 @@ func TestCountsOfHostileClients(t *testing.T) {
 	observer := *p
 	observer.observing = &observing{}
 	require.Error(t, s.reports.takeReport(&observer, lie, lie))
-}
-
-// The causes in the figures are those of package prediction.
-func TestFiguresNameTheCausesOfPredictions(t *testing.T) {
-	var f ownFigures
-	require.Len(t, f.counted.Corrections, prediction.Causes)
-	for i := range f.counted.Corrections {
-		require.Equal(t, prediction.Cause(i).String(), stats.Cause(i).String())
-	}
 }

@@ -48,7 +48,7 @@ func TestCodeBetweenArchitectures(t *testing.T) {
 			probe.OfClient(c).SetArchitecture("amd64")
 		}
 		m.Run(5 * time.Second)
-		require.Positive(t, c.Stats().ByCause[prediction.Code])
+		require.Positive(t, c.Stats().ByCause.Of(prediction.Code))
 		require.Equal(t, same, codes == 0)
 	}
 }

@@ -106,7 +106,7 @@ func (r *benchRun) addCounters(sign float64) {
 	for _, c := range r.m.Clients(nil) {
 		st := c.Stats()
 		sum.corrections += sign * float64(st.Mispredictions)
-		for cause, n := range st.ByCause {
+		for cause, n := range st.ByCause.All() {
 			sum.causes[cause] += sign * float64(n)
 		}
 	}

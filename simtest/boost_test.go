@@ -138,6 +138,6 @@ func TestBoostRollsBack(t *testing.T) {
 	for i, c := range clients {
 		require.Greater(t, games[i].boosts, 12*presses/3, "the boost is felt in the ticks that are predicted")
 		require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
-		require.Zero(t, c.Stats().ByCause[prediction.Code])
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 	}
 }

@@ -303,7 +303,7 @@ func TestTwoBuildsPlayInStep(t *testing.T) {
 					require.Zero(t, st.SoftCorrections)
 					require.Zero(t, *b.cancel)
 				} else {
-					require.Zero(t, st.ByCause[prediction.Code], "%s: the same code computed something else", c.name)
+					require.Zero(t, st.ByCause.Of(prediction.Code), "%s: the same code computed something else", c.name)
 				}
 				t.Logf("%s, client %d: %d ticks compared, %d wrong, %d shown wrong, %d run again, %d amended", c.name, i, st.Compared, st.Mispredictions, st.MispredictedTicks, st.Resimulated, st.SoftCorrections)
 				require.Greater(t, *b.confirm, 10)

@@ -266,7 +266,7 @@ func TestStallCountsOnce(t *testing.T) {
 	a.m.Run(16 * time.Second)
 	require.Len(t, a.told[0], stalls)
 	require.EqualValues(t, stalls, a.clients[0].Stats().Mispredictions)
-	require.EqualValues(t, stalls, a.clients[0].Stats().ByCause[prediction.Input])
+	require.EqualValues(t, stalls, a.clients[0].Stats().ByCause.Of(prediction.Input))
 	for _, w := range a.told[0] {
 		require.Contains(t, w.Why(), "did not arrive in time; the server repeated the last one", w.String())
 		require.NotEqual(t, w.Input, w.Executed)

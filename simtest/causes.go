@@ -45,7 +45,7 @@ const namedWithin = 500 * time.Millisecond
 
 // Mispredicted implements [PredictionChecker].
 func (k *Causes) Mispredicted(m *Match, c *client.Client, w prediction.Misprediction) error {
-	k.Corrections[w.Cause]++
+	k.Corrections.Count(w.Cause, 1)
 	k.pushed.countPush(m, c, &w)
 	switch {
 	case w.Cause != prediction.Code:

@@ -68,7 +68,7 @@ func TestCheckFailsOnCode(t *testing.T) {
 				require.ErrorContains(t, err, w)
 			}
 			if name == "the server alone" {
-				require.Positive(t, out.Causes[prediction.Code])
+				require.Positive(t, out.Causes.Of(prediction.Code))
 				require.Contains(t, out.String(), "code ")
 				if debugging {
 					require.ErrorContains(t, err, `system "planted" computed something else`)
@@ -219,28 +219,26 @@ func TestKicksAreNoCode(t *testing.T) {
 		m.Run(22 * time.Second)
 		require.NoError(t, m.Err())
 		require.Greater(t, kicks, 15)
-		require.Positive(t, causes.Corrections[prediction.Input]+causes.Corrections[prediction.RemoteInput])
+		require.Positive(t, causes.Corrections.Of(prediction.Input)+causes.Corrections.Of(prediction.RemoteInput))
 	}
 }
 
 // TestCheckIsSilentOnASoundGame: whatever the network, the processes, the players and the
 // server do, no correction gets the cause Code.
 func TestCheckIsSilentOnASoundGame(t *testing.T) {
-	causes := [prediction.Causes]uint64{}
+	causes := prediction.ByCause{}
 	for seed := range uint64(*checkRuns) {
 		plan := everything()
 		plan.New, plan.Play = func() simtest.Player { return (&shed{}).player() }, 20*time.Second
 		plan.SyncTest = int(seed % 7)
 		out, err := plan.Run(1 + seed)
 		require.NoError(t, err, "seed %d", 1+seed)
-		for c, n := range out.Causes {
-			causes[c] += n
-		}
+		causes.Add(out.Causes)
 		require.Contains(t, strings.Join(out.Worked, ";"), "causes:")
 	}
 	t.Log(causes)
-	require.Zero(t, causes[prediction.Code])
+	require.Zero(t, causes.Of(prediction.Code))
 	for _, c := range []prediction.Cause{prediction.Input, prediction.ServerEffect, prediction.RemoteInput} {
-		require.Positive(t, causes[c], "%v never happened", c)
+		require.Positive(t, causes.Of(c), "%v never happened", c)
 	}
 }

@@ -150,7 +150,7 @@ func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 					if by[w.Component] == nil {
 						by[w.Component] = new(prediction.ByCause)
 					}
-					by[w.Component][w.Cause]++
+					by[w.Component].Count(w.Cause, 1)
 				}}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			m.Run(20 * time.Second)
@@ -158,13 +158,13 @@ func TestOthersHideNoFaultOfWhatReadsNone(t *testing.T) {
 			for component, n := range by {
 				t.Log(component, *n)
 				if component != c.component {
-					require.Zero(t, n[prediction.Code])
+					require.Zero(t, n.Of(prediction.Code))
 				}
 			}
 			if n := by[c.component]; c.component != "" {
 				require.NotNil(t, n)
-				require.GreaterOrEqual(t, n[prediction.Code], uint64(10)) // a tick has one correction, and in some ticks the flags cause it
-				require.Less(t, n[prediction.Untracked], uint64(2))
+				require.GreaterOrEqual(t, n.Of(prediction.Code), uint64(10)) // a tick has one correction, and in some ticks the flags cause it
+				require.Less(t, n.Of(prediction.Untracked), uint64(2))
 			}
 		})
 	}

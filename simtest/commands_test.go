@@ -268,7 +268,7 @@ func fallSilent(t *testing.T, decayFor time.Duration, decayed []float32) {
 	m.Link(c, link, link)
 	m.Run(8 * time.Second)
 	require.EqualValues(t, 1, pulls[len(pulls)-1])
-	require.NotZero(t, c.Stats().ByCause[prediction.Input])
+	require.NotZero(t, c.Stats().ByCause.Of(prediction.Input))
 }
 
 // However many packets are lost, no press runs twice, a press whose command came in time

@@ -112,7 +112,7 @@ func TestPushedCrate(t *testing.T) {
 			a := m.Audit(c)
 			require.Zero(t, a.Differences, a.First)
 			require.Equal(t, 2*players+4, a.Fields)
-			require.Zero(t, c.Stats().ByCause[prediction.Code])
+			require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 		}
 		moved := *g.pos.Get(srv.World(), crate)
 		if players == 1 {
@@ -194,7 +194,7 @@ func TestCrateOfTwo(t *testing.T) {
 	for _, c := range clients {
 		a := m.Audit(c)
 		require.Zero(t, a.Differences, a.First)
-		require.Zero(t, c.Stats().ByCause[prediction.Code])
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 	}
 }
 
@@ -224,12 +224,12 @@ func TestCodeIsNamedAmongOthers(t *testing.T) {
 		m.Run(20 * time.Second)
 		by := clients[0].Stats().ByCause
 		if walks {
-			require.Greater(t, by[prediction.Untracked], uint64(10), "%v", by)
+			require.Greater(t, by.Of(prediction.Untracked), uint64(10), "%v", by)
 			require.True(t, read["position"], read)
 		} else {
-			require.Greater(t, by[prediction.Code], uint64(10), "%v", by)
-			require.Zero(t, by[prediction.Untracked], "%v", by)
+			require.Greater(t, by.Of(prediction.Code), uint64(10), "%v", by)
+			require.Zero(t, by.Of(prediction.Untracked), "%v", by)
 		}
-		require.Zero(t, clients[1].Stats().ByCause[prediction.Code])
+		require.Zero(t, clients[1].Stats().ByCause.Of(prediction.Code))
 	}
 }

@@ -372,9 +372,7 @@ func (d *director) addDeparted(c *client.Client) {
 	st := c.Stats()
 	d.out.Snapshots += st.Snapshots
 	d.out.Mended += st.Mispredictions
-	for cause, n := range st.ByCause {
-		d.out.Causes[cause] += n
-	}
+	d.out.Causes.Add(st.ByCause)
 	d.panics += st.CorePanics
 	d.lost.client(c)
 	delete(d.rests, c)

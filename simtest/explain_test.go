@@ -101,6 +101,6 @@ func TestStatsRead(t *testing.T) {
 		require.Contains(t, s.String(), "9", "%T", s)
 	}
 	st := stats.Client{Mispredictions: 3}
-	st.ByCause[prediction.RemoteInput] = 3
+	st.ByCause.Count(prediction.RemoteInput, 3)
 	require.Equal(t, "mispredictions 3, by cause (remote_input 3)", st.String())
 }

@@ -40,8 +40,8 @@ func TestTerribleNetworkConverges(t *testing.T) {
 			require.Zero(t, a.Differences, "seed %d: %s", seed, a.First)
 			require.Equal(t, 8, a.Fields)
 			require.NotZero(t, st.Mispredictions, "nothing went wrong: the test tests nothing")
-			require.Zero(t, st.ByCause[prediction.Code], "the same code computed something else")
-			require.Zero(t, st.ByCause[prediction.Untracked])
+			require.Zero(t, st.ByCause.Of(prediction.Code), "the same code computed something else")
+			require.Zero(t, st.ByCause.Of(prediction.Untracked))
 			require.Zero(t, st.Malformed)
 		}
 	}
@@ -317,7 +317,7 @@ func TestAsymmetricLinks(t *testing.T) {
 		require.Equal(t, client.Playing, c.View().State, name)
 		require.Zero(t, m.Audit(c).Differences, "%s: %s", name, m.Audit(c).First)
 		require.Zero(t, c.Stats().HardResets, name)
-		require.Zero(t, c.Stats().ByCause[prediction.Code], name)
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code), name)
 		lead := time.Duration(int32(c.View().Tick-srv.Tick())) * time.Second / 30
 		behind := time.Duration(int32(srv.Tick()-c.View().RenderTick)) * time.Second / 30
 		t.Logf("%s: predicted %v ahead, rendered %v behind, %d of %d inputs missing", name, lead, behind, missing, taken)

@@ -126,7 +126,7 @@ func TestPredictionIsHandedOver(t *testing.T) {
 		require.Len(t, handles[n], 1, "one car, one handle")
 		require.Greater(t, steps[n], 500)
 		require.Greater(t, ahead[n], steps[n]/2, "the driver's own screen is ahead of the server")
-		require.Zero(t, st.ByCause[prediction.Code], games[n])
+		require.Zero(t, st.ByCause.Of(prediction.Code), games[n])
 		require.LessOrEqual(t, st.Mispredictions, uint64(len(truth.boarded)))
 	}
 }

@@ -111,7 +111,7 @@ func TestHeldThingReadsItsHolder(t *testing.T) {
 		require.NoError(t, m.Err())
 		for i, c := range m.Clients(nil) {
 			st := c.Stats()
-			require.Zero(t, st.ByCause[prediction.Code])
+			require.Zero(t, st.ByCause.Of(prediction.Code))
 			require.Greater(t, st.PredictedTicks, uint64(200))
 			require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
 			own, others := 0, 0

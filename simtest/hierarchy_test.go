@@ -224,7 +224,7 @@ func TestMountedTurrets(t *testing.T) {
 		d.equal(t, fmt.Sprint("seed ", seed, " with all shown"))
 		require.NoError(t, d.m.Err())
 		for _, c := range d.clients {
-			require.Zero(t, c.Stats().ByCause[prediction.Code], d.wrong)
+			require.Zero(t, c.Stats().ByCause.Of(prediction.Code), d.wrong)
 		}
 	}
 }

@@ -536,9 +536,9 @@ func TestLateInputsOnOthersScreens(t *testing.T) {
 			m.Run(63 * time.Second)
 			for i, c := range clients {
 				st, _ := m.Server().PlayerStats(m.Server().Player(c.View().Player))
-				n := c.Stats().ByCause[prediction.Input]
+				n := c.Stats().ByCause.Of(prediction.Input)
 				missing, again, wrong, taken = missing+st.InputsMissing, again+st.InputsRerun, wrong+n, taken+st.InputsTaken
-				require.Zero(t, c.Stats().ByCause[prediction.Code])
+				require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 				if st.InputsMissing == st.InputsRerun {
 					require.Zero(t, n, "seed %d, player %d: every input ran in its tick", seed+1, i+1)
 				}

@@ -243,10 +243,10 @@ func TestLateInputsRunInTheirTick(t *testing.T) {
 		m.Run(93 * time.Second)
 		me := clients[1].View().Player
 		st, _ := m.Server().PlayerStats(m.Server().Player(me))
-		wrong := clients[1].Stats().ByCause[prediction.Input]
+		wrong := clients[1].Stats().ByCause.Of(prediction.Input)
 		t.Logf("window %v: %d missing, %d of them run late, %d corrections by an input", window, st.InputsMissing, st.InputsRerun, wrong)
 		require.Greater(t, st.InputsMissing, uint64(10))
-		require.Zero(t, clients[1].Stats().ByCause[prediction.Code])
+		require.Zero(t, clients[1].Stats().ByCause.Of(prediction.Code))
 		if window == 0 {
 			require.Greater(t, wrong, uint64(3))
 			require.Zero(t, st.InputsRerun)
@@ -290,11 +290,11 @@ func TestLateShare(t *testing.T) {
 		for i, c := range clients {
 			st, _ := m.Server().PlayerStats(m.Server().Player(c.View().Player))
 			late := float64(st.InputsMissing) / float64(st.InputsMissing+st.InputsTaken)
-			t.Logf("share %v, link %d: lead %v, %.2f %% of inputs late, %d of %d run in their own tick, %d over budget, %d corrections by an input", share, i, lead[i].Round(time.Millisecond), 100*late, st.InputsRerun, st.InputsMissing, st.InputsOverBudget, c.Stats().ByCause[prediction.Input])
+			t.Logf("share %v, link %d: lead %v, %.2f %% of inputs late, %d of %d run in their own tick, %d over budget, %d corrections by an input", share, i, lead[i].Round(time.Millisecond), 100*late, st.InputsRerun, st.InputsMissing, st.InputsOverBudget, c.Stats().ByCause.Of(prediction.Input))
 			require.LessOrEqual(t, late, share+0.01)
 			require.Zero(t, st.InputsOverBudget)
 			if st.InputsRerun == st.InputsMissing {
-				require.Zero(t, c.Stats().ByCause[prediction.Input])
+				require.Zero(t, c.Stats().ByCause.Of(prediction.Input))
 			}
 			if share > 0 {
 				require.Less(t, lead[i], before[i]-time.Millisecond*4)

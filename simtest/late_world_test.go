@@ -277,9 +277,7 @@ func (g *scrum) play(t *testing.T, seed uint64, cfg server.Config, links []sim.L
 		}
 	}
 	for _, c := range clients {
-		for cause, n := range c.Stats().ByCause {
-			g.wrong[cause] += n
-		}
+		g.wrong.Add(c.Stats().ByCause)
 	}
 	return srv, games
 }
@@ -305,8 +303,8 @@ func TestLateWorldIsAsIfAllCameInTime(t *testing.T) {
 		require.Zero(t, calm.InputsMissing)
 		require.Greater(t, st.InputsRerun, uint64(50))
 		require.Greater(t, g.undone, 50)
-		require.Zero(t, g.wrong[prediction.Code])
-		wrong += g.wrong[prediction.LateInput]
+		require.Zero(t, g.wrong.Of(prediction.Code))
+		wrong += g.wrong.Of(prediction.LateInput)
 		require.Equal(t, want.state(again.World()), g.state(srv.World()))
 		for i := range games {
 			require.Greater(t, len(games[i].heard), 500)
@@ -485,10 +483,10 @@ func TestLateWorldWithWhatBodiesPush(t *testing.T) {
 		require.Greater(t, st.InputsRerun, uint64(20))
 		all := uint64(0)
 		for _, c := range clients {
-			require.Zero(t, c.Stats().ByCause[prediction.Code])
+			require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 			a := m.Audit(c)
 			require.Zero(t, a.Differences, a.First)
-			all += c.Stats().ByCause[prediction.LateInput]
+			all += c.Stats().ByCause.Of(prediction.LateInput)
 		}
 		t.Logf("%d inputs missing, %d run late, %d refused for hindsight; %d corrections by others' late inputs, those of the first client: %v", st.InputsMissing, st.InputsRerun, st.InputsHindsight, all, clients[0].Stats().ByCause)
 	}

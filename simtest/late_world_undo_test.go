@@ -402,6 +402,6 @@ func TestLateWorldUndoesCauseOfRemoval(t *testing.T) {
 			n += rows.Len()
 		}
 		t.Log(undone, n, x.clients[0].Stats().ByCause, prediction.Code, prediction.LateInput)
-		require.Zero(t, x.clients[0].Stats().ByCause[prediction.Code])
+		require.Zero(t, x.clients[0].Stats().ByCause.Of(prediction.Code))
 	}
 }

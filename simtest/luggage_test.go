@@ -102,20 +102,20 @@ func TestLongEntitiesHideNoFaultOfOthers(t *testing.T) {
 			link := sim.Link{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.02}
 			by, own := map[string]*prediction.ByCause{"walker": {}, "mule": {}}, g
 			_, err = m.Join(client.Config{Protocol: own.protocol(), Sample: client.Sample(&own.cmd, func(client.View) lunge { return lunge{} }),
-				OnMisprediction: func(w prediction.Misprediction) { by[w.Prefab][w.Cause]++ }}, simtest.Seat{Up: link, Down: link})
+				OnMisprediction: func(w prediction.Misprediction) { by[w.Prefab].Count(w.Cause, 1) }}, simtest.Seat{Up: link, Down: link})
 			require.NoError(t, err)
 			m.Run(20 * time.Second)
 			require.NoError(t, m.Err())
 			t.Log(*by["walker"], *by["mule"])
-			require.Zero(t, by["mule"][prediction.Code])
+			require.Zero(t, by["mule"].Of(prediction.Code))
 			if !g.biased {
-				require.Zero(t, by["walker"][prediction.Code])
+				require.Zero(t, by["walker"].Of(prediction.Code))
 			} else {
-				require.GreaterOrEqual(t, by["walker"][prediction.Code], uint64(10))
-				require.Less(t, by["walker"][prediction.ServerEffect], uint64(5), "until the first mule has come")
+				require.GreaterOrEqual(t, by["walker"].Of(prediction.Code), uint64(10))
+				require.Less(t, by["walker"].Of(prediction.ServerEffect), uint64(5), "until the first mule has come")
 			}
 			if g.herd {
-				require.GreaterOrEqual(t, by["mule"][prediction.ServerEffect], uint64(10))
+				require.GreaterOrEqual(t, by["mule"].Of(prediction.ServerEffect), uint64(10))
 			}
 		})
 	}

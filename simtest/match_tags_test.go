@@ -134,7 +134,7 @@ func TestTagsOfAMatch(t *testing.T) {
 				rerun := uint64(0)
 				for i, c := range m.Clients(nil) {
 					st, own := c.Stats(), games[i].runs()
-					require.Zero(t, st.ByCause[prediction.Code])
+					require.Zero(t, st.ByCause.Of(prediction.Code))
 					require.Equal(t, []bool{storm, storm && winter, storm, winter, true},
 						[]bool{own["gale"], own["blizzard"], own["lightning"], own["hum"], own["chart"]})
 					require.False(t, own["thunder"])
@@ -190,7 +190,7 @@ func TestTagsFollowTheServer(t *testing.T) {
 		ran = eye.runs()
 		require.Equal(t, []bool{false, storm, false}, []bool{ran["gale"], ran["lightning"], ran["thunder"]}, "an observer draws, and predicts nothing")
 		require.Equal(t, storm, srv.runs()["gale"])
-		require.Zero(t, c.Stats().ByCause[prediction.Code])
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 		require.NoError(t, m.Err())
 	}
 	m.Run(2 * time.Second)

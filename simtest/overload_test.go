@@ -192,7 +192,7 @@ func playOverload(t *testing.T, rate int, rtt, longest time.Duration, every func
 		p50 := delays[len(delays)/2]
 		st := m.client.Stats()
 		require.Equal(t, every != nil, m.server.Stats().TicksLost > 0)
-		code := st.ByCause[prediction.Code]
+		code := st.ByCause.Of(prediction.Code)
 		t.Logf("%4d %8v %6v | %6.1f %6d %8v %8v %8v | %8v %8v | %6d %5d", rate, longest, rtt, 100*float64(taken)/float64(taken+missed), again, onset, p50, p99, before.Round(time.Millisecond), after.Round(time.Millisecond), st.HardResets, code)
 		require.GreaterOrEqual(t, float64(taken), 0.95*float64(taken+missed))
 		require.LessOrEqual(t, again, uint64(rtt.Seconds()*float64(rate))+uint64(rate/5), "the server's speed came back unannounced")

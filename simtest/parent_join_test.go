@@ -112,7 +112,7 @@ func TestHolderIsKnownAtJoin(t *testing.T) {
 				cg := c
 				cl, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) lunge { return lunge{} }),
 					OnMisprediction: func(w prediction.Misprediction) {
-						by[w.Cause]++
+						by.Count(w.Cause, 1)
 					}}, simtest.Seat{Up: link, Down: link})
 				require.NoError(t, err)
 				m.RunFor(8 * time.Second)
@@ -120,11 +120,11 @@ func TestHolderIsKnownAtJoin(t *testing.T) {
 				require.Positive(t, cl.Stats().PredictedTicks)
 			}
 			t.Log(by)
-			require.Positive(t, by[prediction.Untracked])
+			require.Positive(t, by.Of(prediction.Untracked))
 			if c.biased {
-				require.Greater(t, by[prediction.Code], uint64(50))
+				require.Greater(t, by.Of(prediction.Code), uint64(50))
 			} else {
-				require.Zero(t, by[prediction.Code])
+				require.Zero(t, by.Of(prediction.Code))
 			}
 		})
 	}

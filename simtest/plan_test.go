@@ -145,7 +145,7 @@ func TestPlayersAreKicked(t *testing.T) {
 		require.NoError(t, err, "seed %d", seed)
 		require.GreaterOrEqual(t, out.Kicks, 8)
 		require.Greater(t, out.Joins, 4+out.Kicks/2, "others took their places")
-		require.Zero(t, out.Causes[prediction.Code])
+		require.Zero(t, out.Causes.Of(prediction.Code))
 		require.Equal(t, 3, out.Quiets)
 		require.Contains(t, out.String(), fmt.Sprintf("%d kicks", out.Kicks))
 	}

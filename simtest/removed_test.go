@@ -27,7 +27,7 @@ func TestRemovedByTheServerIsCounted(t *testing.T) {
 		d.rest()
 		after := c.Stats()
 		require.EqualValues(t, i+1, after.Mispredictions-before.Mispredictions)
-		require.EqualValues(t, i+1, after.ByCause[prediction.ServerEffect]-before.ByCause[prediction.ServerEffect])
+		require.EqualValues(t, i+1, after.ByCause.Of(prediction.ServerEffect)-before.ByCause.Of(prediction.ServerEffect))
 		require.Len(t, d.wrong, i+1, "the car takes another player's turret with it")
 		require.Equal(t, "(entity)", d.wrong[0].Field)
 		require.Equal(t, "(outside of systems)", d.wrong[0].System)

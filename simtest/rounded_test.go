@@ -152,12 +152,11 @@ func TestOthersRoundedValues(t *testing.T) {
 				exact.options = []foretick.ComponentOption{foretick.FullPrecision()}
 				fullBy, n := exact.play(t, seed, c.sample)
 				require.Zero(t, n)
-				for i := range by {
-					sum[i], full[i] = sum[i]+by[i], full[i]+fullBy[i]
-				}
+				sum.Add(by)
+				full.Add(fullBy)
 			}
-			require.Zero(t, sum[prediction.Code], "%v", sum)
-			require.Zero(t, full[prediction.Code], "%v", full)
+			require.Zero(t, sum.Of(prediction.Code), "%v", sum)
+			require.Zero(t, full.Of(prediction.Code), "%v", full)
 			require.Positive(t, rounded)
 			t.Logf("%v, of which %d rounded; with FullPrecision %v", sum, rounded, full)
 		})
@@ -168,6 +167,6 @@ func TestOthersRoundedValues(t *testing.T) {
 // these values do not explain it.
 func TestRoundedValuesHideNoCode(t *testing.T) {
 	by, rounded := shadows{bumps: true, biased: true}.play(t, 1, walkOnce)
-	require.Greater(t, by[prediction.Code], uint64(10), "%v", by)
+	require.Greater(t, by.Of(prediction.Code), uint64(10), "%v", by)
 	require.Zero(t, rounded)
 }

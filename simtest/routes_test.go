@@ -171,7 +171,7 @@ func TestRoutesOfTheServer(t *testing.T) {
 				require.Greater(t, g.acts, 4)
 				require.Empty(t, wrong)
 				if name == "set" || name == "take away and give anew" {
-					require.Greater(t, c.Stats().ByCause[prediction.ServerEffect], uint64(4))
+					require.Greater(t, c.Stats().ByCause.Of(prediction.ServerEffect), uint64(4))
 				}
 			})
 		}

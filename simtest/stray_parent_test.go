@@ -69,7 +69,7 @@ func TestDestroyedWithAClientsParent(t *testing.T) {
 		}
 		d.rest()
 		require.Equal(t, wrong, c.Stats().Mispredictions, d.wrong)
-		require.Zero(t, c.Stats().ByCause[prediction.Code], d.wrong)
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code), d.wrong)
 		require.NoError(t, d.m.Err())
 	}
 }

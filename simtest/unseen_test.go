@@ -101,7 +101,7 @@ func (g census) play(t *testing.T, link sim.Link, fn func(g *census, m *simtest.
 		_, err := m.Join(client.Config{Protocol: cg.protocol(), Sample: client.Sample(&cg.cmd, func(client.View) lunge { return lunge{} }),
 			OnMisprediction: func(w prediction.Misprediction) {
 				if n == 1 && m.Net.Now() > 3*time.Second {
-					by[w.Cause]++
+					by.Count(w.Cause, 1)
 				}
 			}}, simtest.Seat{Up: link, Down: link})
 		require.NoError(t, err)
@@ -151,8 +151,8 @@ func TestUnseenOthersAreNoCode(t *testing.T) {
 			for _, link := range []sim.Link{{Latency: 50 * time.Millisecond, Jitter: 10 * time.Millisecond}, {Latency: 80 * time.Millisecond, Loss: 0.2}} {
 				by := c.g.play(t, link, c.fn)
 				t.Log(by)
-				require.Zero(t, by[prediction.Code])
-				require.Greater(t, by[prediction.Untracked], uint64(10))
+				require.Zero(t, by.Of(prediction.Code))
+				require.Greater(t, by.Of(prediction.Untracked), uint64(10))
 			}
 		})
 	}
@@ -166,13 +166,13 @@ func TestUnseenOthersHideNoCode(t *testing.T) {
 		g.at.Get(srv.World(), srv.Frame().Spawn(&g.pet, ecs.Nobody)).X = 220 // an entity that is near, and touches nobody
 	})
 	t.Log(by)
-	require.Greater(t, by[prediction.Code], uint64(15))
-	require.Zero(t, by[prediction.Untracked])
+	require.Greater(t, by.Of(prediction.Code), uint64(15))
+	require.Zero(t, by.Of(prediction.Untracked))
 	by = census{meets: true, biased: true}.play(t, link, func(g *census, _ *simtest.Match, srv *server.Server) {
 		e := srv.Frame().Spawn(&g.pet, ecs.Nobody)
 		srv.Frame().SetVisible(2, e, false)
 		srv.Frame().SetVisible(2, e, true)
 	})
 	t.Log(by)
-	require.Greater(t, by[prediction.Code], uint64(15))
+	require.Greater(t, by.Of(prediction.Code), uint64(15))
 }

@@ -137,7 +137,7 @@ func TestVehicleChangesDriver(t *testing.T) {
 	for _, c := range clients {
 		require.Zero(t, m.Audit(c).Differences, m.Audit(c).First)
 		st := c.Stats()
-		require.Zero(t, st.ByCause[prediction.Code])
+		require.Zero(t, st.ByCause.Of(prediction.Code))
 		require.LessOrEqual(t, st.Mispredictions, uint64(4))
 	}
 }

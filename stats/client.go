@@ -72,15 +72,33 @@ type Client struct {
 	InputDelaySum    time.Duration // sum over Frames of View.InputDelay; divide by Frames for the mean
 	LeadSum          time.Duration // sum over Frames of View.Lead; divide by Frames for the mean
 	Frames           uint64        // rendered frames that InterpolationSum, InputDelaySum and LeadSum add up
-	Confirmed        uint64        // inputs whose effect came back in a snapshot
-	// ConfirmedWithin counts confirmed inputs by the milliseconds that they took, 0 to 1999. The last
-	// element counts all longer ones too: see Confirm.
-	ConfirmedWithin [confirmBuckets]uint32
+	Confirmed        uint64        // inputs whose effect came back in a snapshot: see Confirm
+
+	confirmedWithin [confirmBuckets]uint32 // confirmedWithin counts confirmed inputs by their milliseconds.
 }
 
 // confirmBuckets is the number of one-millisecond buckets for confirmations. The last
 // bucket counts all longer ones.
 const confirmBuckets = 2000
+
+// CountConfirmed counts a confirmed input, and the time that it took.
+func (s *Client) CountConfirmed(took time.Duration) {
+	s.confirmedWithin[min(max(int(took/time.Millisecond), 0), confirmBuckets-1)]++
+	s.Confirmed++
+}
+
+// Add adds the counters of another client. It leaves out Connection and Clock, which are or contain
+// estimates.
+func (s *Client) Add(other *Client) {
+	counts.Add(s, other)
+	s.ByCause.Add(other.ByCause)
+	s.InterpolationSum += other.InterpolationSum
+	s.InputDelaySum += other.InputDelaySum
+	s.LeadSum += other.LeadSum
+	for ms, n := range other.confirmedWithin {
+		s.confirmedWithin[ms] += n
+	}
+}
 
 // Confirm returns the time within which the share q (0 to 1) of the confirmed inputs came
 // back in an applied snapshot, in whole milliseconds. 1 returns the longest time. Times of
@@ -93,7 +111,7 @@ func (s *Client) Confirm(q float64) time.Duration {
 	if q > 0 {
 		want = min(uint64(min(q, 1)*float64(s.Confirmed)), s.Confirmed-1)
 	}
-	for ms, n := range s.ConfirmedWithin {
+	for ms, n := range s.confirmedWithin {
 		sum += uint64(n)
 		if sum > want {
 			return time.Duration(ms) * time.Millisecond

@@ -1,13 +1,16 @@
 package stats
 
 import (
+	"iter"
 	"slices"
 	"time"
+
+	"github.com/foretick/foretick/internal/counts"
+	"github.com/foretick/foretick/prediction"
 )
 
 // Server has all that one server counts, or the sum of several. Counters count since the server began.
-// Gauges are as of its newest tick. Two fields hide an embedded counter of the same name: Refused
-// counts by reason, and Observers is the number that is connected now.
+// Gauges are as of its newest tick.
 type Server struct {
 	Counters
 
@@ -20,24 +23,24 @@ type Server struct {
 	Players   int // gauge: connected players
 	Held      int // gauge: absent players whose place is held
 	Waiting   int // gauge: connections that have not joined
-	Observers int // gauge: connected observers
+	Observing int // gauge: connected observers
 
 	QueuedBytes int // gauge: bytes of reliable messages that wait for players, in all
 	QueuedMost  int // gauge: the most bytes of reliable messages that wait for one player
 
-	Refused [Refusals]uint64 // refused peers, by Refusal
+	Refusals ByRefusal // refused peers, by Refusal: Refused is their sum
 
 	Rewinds        uint64 // render times claimed by players' commands
 	RewindsClamped uint64 // claims counted in Rewinds that were replaced by the nearest allowed moment
 
-	// Causes counts, by Cause, the ticks of each player with an event that the player's client could
-	// not predict. The server knows the first ServerCauses causes by itself. Not every such tick is
+	// Causes counts the ticks of each player with an event that the player's client could not predict.
+	// The server knows the causes Input, ServerEffect and RemoteInput by itself. Not every such tick is
 	// corrected.
-	Causes [ServerCauses]uint64
-	// Corrections counts, by Cause, the corrections of predictions that clients reported. Clients
+	Causes prediction.ByCause
+	// Corrections counts the corrections of predictions that clients reported, by cause. Clients
 	// report every ten seconds. For each player at most one correction a tick is counted, whatever its
 	// client reports.
-	Corrections [Causes]uint64
+	Corrections prediction.ByCause
 
 	// RTT counts round trips to players: the smoothed round trip of each player, every ten seconds.
 	RTT Histogram
@@ -77,44 +80,33 @@ const (
 	RefusedObservers                   // there are enough observers, the peer may not observe, or it asks for an unknown role
 	RefusedCombinations                // the world has hardly any room for further combinations of owner and components
 	RefusedTwice                       // a player with the peer's identity already plays
-	// Refusals is the number of reasons.
-	Refusals = 9
+	refusals
 )
 
-var refusalNames = [Refusals]string{"full", "banned", "too_often", "waiting", "protocol", "draining", "observers", "combinations", "twice"}
+var refusalNames = [refusals]string{"full", "banned", "too_often", "waiting", "protocol", "draining", "observers", "combinations", "twice"}
 
 // String returns the reason's name in metrics, such as "too_often".
-func (r Refusal) String() string { return name(refusalNames[:], int(r)) }
-
-// Cause is why a client's prediction was wrong, or could not be right.
-type Cause uint8
-
-// The causes. They have the names and the order of those in package prediction, which describes them.
-const (
-	CauseInput        Cause = iota // the tick ran without the player's own command, or with a refused one
-	CauseServerEffect              // code that runs only on the server wrote predicted state of the player
-	CauseRemoteInput               // another player's run of a shared system wrote predicted state of the player
-	CauseUntracked                 // a shared system read a value that differed on the client
-	CauseCode                      // none of the others: the same code with the same inputs had another result
-	CauseUnknown                   // the records of that time are gone
-	CauseLateInput                 // ticks ran again for another player's late command
-	// Causes is the number of causes.
-	Causes = 7
-	// ServerCauses is the number of causes that a server knows by itself. They come first.
-	ServerCauses = 3
-)
-
-var causeNames = [Causes]string{"input", "server_effect", "remote_input", "untracked", "code", "unknown", "late_input"}
-
-// String returns the cause's name in metrics, such as "server_effect".
-func (c Cause) String() string { return name(causeNames[:], int(c)) }
-
-func name(names []string, i int) string {
-	if i < len(names) {
-		return names[i]
+func (r Refusal) String() string {
+	if r < refusals {
+		return refusalNames[r]
 	}
 	return "unknown"
 }
+
+// ByRefusal counts by Refusal. The zero value has counted nothing.
+type ByRefusal struct{ n [refusals]uint64 }
+
+// Of returns how many peers were refused for r.
+func (b ByRefusal) Of(r Refusal) uint64 { return counts.Of(b.n[:], r) }
+
+// All returns the count of each reason, in their order, zeros included.
+func (b ByRefusal) All() iter.Seq2[Refusal, uint64] { return counts.All[Refusal](b.n[:]) }
+
+// Count adds n to the count of r.
+func (b *ByRefusal) Count(r Refusal, n uint64) { b.n[r] += n }
+
+// String returns the counts that are not zero, such as "full 3, banned 1", or "none".
+func (b ByRefusal) String() string { return counts.Named[Refusal](b.n[:]) }
 
 // Copy sets s to a copy of other. It uses the memory of s.Systems and s.Endpoint.
 func (s *Server) Copy(other *Server) {
@@ -129,7 +121,7 @@ func (s *Server) Add(other *Server) {
 	s.Players += other.Players
 	s.Held += other.Held
 	s.Waiting += other.Waiting
-	s.Observers += other.Observers
+	s.Observing += other.Observing
 	s.QueuedBytes += other.QueuedBytes
 	s.QueuedMost = max(s.QueuedMost, other.QueuedMost)
 	s.AddCounters(other)
@@ -145,15 +137,11 @@ func (s *Server) AddCounters(other *Server) {
 	s.Counters.Add(&other.Counters)
 	s.Rewinds += other.Rewinds
 	s.RewindsClamped += other.RewindsClamped
-	for i, n := range other.Refused {
-		s.Refused[i] += n
+	for r, n := range other.Refusals.n {
+		s.Refusals.n[r] += n
 	}
-	for i, n := range other.Causes {
-		s.Causes[i] += n
-	}
-	for i, n := range other.Corrections {
-		s.Corrections[i] += n
-	}
+	s.Causes.Add(other.Causes)
+	s.Corrections.Add(other.Corrections)
 	for i := range other.Systems {
 		s.addSystem(&other.Systems[i], i)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -82,17 +83,22 @@ func filled(from uint64) (s stats.Server) {
 		case reflect.Uint64:
 			f.SetUint(from + uint64(i))
 		case reflect.Struct:
-			if c, ok := f.Addr().Interface().(*stats.Counters); ok {
-				for k := range reflect.TypeFor[stats.Counters]().NumField() {
-					reflect.ValueOf(c).Elem().Field(k).SetUint(from + uint64(100*k))
+			switch c := f.Addr().Interface().(type) {
+			case *stats.Counters:
+				for k := range f.NumField() {
+					f.Field(k).SetUint(from + uint64(100*k))
+				}
+			case *prediction.ByCause:
+				for e := range c.All() {
+					c.Count(e, from+uint64(10*i)+uint64(e))
+				}
+			case *stats.ByRefusal:
+				for e := range c.All() {
+					c.Count(e, from+uint64(10*i)+uint64(e))
 				}
 			}
 		case reflect.Int:
 			f.SetInt(int64(from) + int64(i))
-		case reflect.Array:
-			for k := range f.Len() {
-				f.Index(k).SetUint(from + uint64(10*i+k))
-			}
 		}
 	}
 	s.TickTime.Observe(time.Duration(from) * time.Millisecond)
@@ -105,7 +111,7 @@ func filled(from uint64) (s stats.Server) {
 
 // TestServersAdd: a sum includes every field, and the sum of servers that have ended leaves gauges out.
 func TestServersAdd(t *testing.T) {
-	gauges := []string{"Players", "Held", "Waiting", "Observers", "QueuedBytes", "QueuedMost"}
+	gauges := []string{"Players", "Held", "Waiting", "Observing", "QueuedBytes", "QueuedMost"}
 	for _, ended := range []bool{false, true} {
 		a, b := filled(1000), filled(5000)
 		a.Systems = []stats.System{{Name: "move", Runs: 1, Total: 2, Max: 3}, {Name: "shoot", Runs: 4}}
@@ -137,11 +143,14 @@ func TestServersAdd(t *testing.T) {
 				}
 			case f.Kind() == reflect.Uint64:
 				require.Equal(t, va.Field(i).Uint()+vb.Field(i).Uint(), f.Uint(), name)
-			case f.Kind() == reflect.Array:
-				for k := range f.Len() {
-					require.Equal(t, va.Field(i).Index(k).Uint()+vb.Field(i).Index(k).Uint(), f.Index(k).Uint(), name)
-				}
 			}
+		}
+		for r, n := range sum.Refusals.All() {
+			require.Equal(t, a.Refusals.Of(r)+b.Refusals.Of(r), n, r)
+		}
+		for c, n := range sum.Causes.All() {
+			require.Equal(t, a.Causes.Of(c)+b.Causes.Of(c), n, c)
+			require.Equal(t, a.Corrections.Of(c)+b.Corrections.Of(c), sum.Corrections.Of(c), c)
 		}
 		require.EqualValues(t, 2, sum.TickTime.Count())
 		require.EqualValues(t, 2, sum.Lateness.Count())
@@ -154,16 +163,29 @@ func TestServersAdd(t *testing.T) {
 	}
 }
 
-// TestNames: each reason and cause has a name of its own.
-func TestNames(t *testing.T) {
-	seen := map[string]bool{}
-	for r := range stats.Refusal(stats.Refusals) {
+// TestRefusals: each reason has a name of its own, and counts are in the order of the reasons.
+func TestRefusals(t *testing.T) {
+	var by stats.ByRefusal
+	require.Equal(t, "none", by.String())
+	by.Count(stats.RefusedBanned, 2)
+	by.Count(stats.RefusedFull, 1)
+	require.Equal(t, "full 1, banned 2", by.String())
+	require.Zero(t, by.Of(99))
+	seen, next := map[string]bool{}, stats.Refusal(0)
+	for r, n := range by.All() {
+		require.Equal(t, next, r)
+		require.Equal(t, by.Of(r), n)
 		seen[r.String()] = true
+		next++
 	}
-	for c := range stats.Cause(stats.Causes) {
-		seen[c.String()] = true
-	}
-	require.Len(t, seen, stats.Refusals+stats.Causes)
+	require.Equal(t, stats.RefusedTwice+1, next)
+	require.Len(t, seen, int(next))
+	sum := uint64(0)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		for _, n := range by.All() {
+			sum += n
+		}
+	}))
 	require.Equal(t, "unknown", stats.Refusal(99).String())
 	require.Equal(t, "too_often", stats.RefusedTooOften.String())
 }

@@ -267,14 +267,14 @@ func (m *match) countClients() {
 	var living, moving, changed int
 	for _, s := range m.seats {
 		cs := s.client.Stats()
-		campaign.AddStats(&all, &cs)
+		all.Add(&cs)
 		living, moving, changed = living+s.bot.Living, moving+s.bot.Moving, changed+s.bot.Changed
 	}
 	r.Mispredictions, r.TicksShownWrong = all.Mispredictions, all.MispredictedTicks
 	r.ResimulatedTicks, r.HardResets = all.Resimulated, all.HardResets
 	r.MispredictionsByCause = map[string]uint64{}
-	for c := range prediction.Cause(prediction.Causes) {
-		r.MispredictionsByCause[c.String()] = all.ByCause[c]
+	for c, n := range all.ByCause.All() {
+		r.MispredictionsByCause[c.String()] = n
 	}
 	r.PredictedTicks = uint64(living)
 	r.MovingPercent = 100 * float64(moving) / float64(max(living, 1))

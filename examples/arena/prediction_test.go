@@ -178,7 +178,7 @@ func (c *predictionCell) play(t *testing.T, clients int, seconds float64) {
 		c.predicted += st.PredictedTicks
 		c.wrong += st.Mispredictions
 		c.shownWrong += st.MispredictedTicks
-		for i, n := range st.ByCause {
+		for i, n := range st.ByCause.All() {
 			c.byCause[i] += n
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/simtest/pair"
 )
 
@@ -29,12 +28,12 @@ func TestRemotePrediction(t *testing.T) {
 		o.blind = true
 		blind.add(match(t, o))
 	}
-	require.Zero(t, ahead.stats.ByCause[prediction.Untracked])
+	require.Zero(t, ahead.stats.ByCause.Of(prediction.Untracked))
 	require.Less(t, 2*ahead.share(ahead.felt), blind.share(blind.felt))
 	require.Less(t, 5*ahead.share(ahead.real), blind.share(blind.real))
 	by := blind.stats.ByCause
-	require.Positive(t, by[prediction.RemoteInput], "others push the ball")
-	require.Greater(t, by[prediction.RemoteInput]+by[prediction.Untracked], uint64(500))
+	require.Positive(t, by.Of(prediction.RemoteInput), "others push the ball")
+	require.Greater(t, by.Of(prediction.RemoteInput)+by.Of(prediction.Untracked), uint64(500))
 	require.Greater(t, ahead.stats.RemoteMispredicted, ahead.stats.RemotePredicted/10, "bots that turn their wheels")
 	require.Zero(t, blind.stats.RemotePredicted)
 	for _, c := range [][2][]float64{{ahead.own, blind.own}, {ahead.cars, blind.cars}, {ahead.ball, blind.ball}} {
@@ -49,7 +48,7 @@ func TestRemotePrediction(t *testing.T) {
 func match(t *testing.T, o options) report {
 	r, err := play(o)
 	require.NoError(t, err)
-	require.Zero(t, r.stats.ByCause[prediction.Code])
+	require.Zero(t, r.stats.ByCause.Of(prediction.Code))
 	require.Len(t, r.audits, players)
 	for _, a := range r.audits {
 		require.Equal(t, players+1, a.Entities)
@@ -65,7 +64,7 @@ func match(t *testing.T, o options) report {
 func (r *report) add(o report) {
 	r.own, r.cars, r.ball = append(r.own, o.own...), append(r.cars, o.cars...), append(r.ball, o.ball...)
 	r.both, r.felt, r.real = r.both+o.both, r.felt+o.felt, r.real+o.real
-	campaign.AddStats(&r.stats, &o.stats)
+	r.stats.Add(&o.stats)
 }
 
 // share returns n as a percentage of all crashes.

@@ -14,7 +14,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -72,7 +71,7 @@ func play(o options) (r report, err error) {
 	r.score = *truth.Score.Get(srv.World(), ball)
 	for _, c := range clients {
 		st := c.Stats()
-		campaign.AddStats(&r.stats, &st)
+		r.stats.Add(&st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
 	r.trace = m.Trace()

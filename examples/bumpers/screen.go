@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/stats"
 )
@@ -162,8 +161,8 @@ func (r *report) print(w io.Writer) {
 	}
 	say("%d crashes on both ends, %d felt only on a client, %d only on the server", r.both, r.felt, r.real)
 	var causes []string
-	for c, n := range r.stats.ByCause {
-		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
+	for c, n := range r.stats.ByCause.All() {
+		causes = append(causes, fmt.Sprintf("%v %d", c, n))
 	}
 	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
 	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedTicks, r.stats.PredictedTicks)

@@ -2,13 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/stats/metrics"
 	"github.com/foretick/foretick/transport/multi"
@@ -47,16 +46,14 @@ type line struct {
 }
 
 func newLine(name string, matches int, f *stats.Server) line {
-	wrong := []string{}
-	for c, n := range f.Corrections {
-		if n > 0 {
-			wrong = append(wrong, fmt.Sprint(stats.Cause(c), " ", n))
-		}
+	wrong := ""
+	if f.Corrections != (prediction.ByCause{}) {
+		wrong = f.Corrections.String()
 	}
 	return line{
 		Name: name, Matches: matches, Players: f.Players, Ticks: f.Ticks, P50: f.TickTime.Quantile(0.5), P99: f.TickTime.Quantile(0.99),
 		Late99: f.Lateness.Quantile(0.99), Slips: f.Slips, Missing: f.InputsMissing, Taken: f.InputsTaken, KBytesOut: f.BytesOut / 1000, Reconnects: f.Resumed,
-		RTT95: f.RTT.Quantile(0.95), Loss: 100 * f.LossOut.Mean(), Wrong: strings.Join(wrong, ", "),
+		RTT95: f.RTT.Quantile(0.95), Loss: 100 * f.LossOut.Mean(), Wrong: wrong,
 	}
 }
 

@@ -28,10 +28,10 @@ func TestRockets(t *testing.T) {
 			require.Greater(t, r.confirmed, r.predicted*9/10)
 			require.GreaterOrEqual(t, r.waited, time.Duration(r.confirmed)*rtt)
 			require.Greater(t, r.bullets, 150)
-			require.Zero(t, st.ByCause[prediction.Code])
-			require.Zero(t, st.ByCause[prediction.Untracked])
+			require.Zero(t, st.ByCause.Of(prediction.Code))
+			require.Zero(t, st.ByCause.Of(prediction.Untracked))
 			if loss == 0 {
-				require.Equal(t, st.ByCause[prediction.ServerEffect], st.Mispredictions)
+				require.Equal(t, st.ByCause.Of(prediction.ServerEffect), st.Mispredictions)
 			}
 		}
 	}

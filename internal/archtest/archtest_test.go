@@ -174,6 +174,7 @@ func TestRules(t *testing.T) {
 		{"server/a.go", imports(lib + "client"), "an end does not know the other"},
 		{"client/a.go", imports(lib + "server"), "an end does not know the other"},
 		{"client/a_test.go", imports(lib+"server", lib+"simtest", lib+"internal/peek"), ""},
+		{"internal/fieldtest/a.go", imports(lib + "internal/peek"), ""},
 		{"client/a.go", imports(lib + "internal/peek"), "only tests look at unexported fields"},
 		{"simtest/a.go", imports(lib + "internal/seam"), "for the root and the ends alone"},
 		{"internal/game/a.go", imports(lib + "internal/seam"), "for the root and the ends alone"},

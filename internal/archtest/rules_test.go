@@ -163,7 +163,7 @@ func (f *file) imports(imported string) string {
 	if ours && dir == planted && !f.test() {
 		return "planted faults are for tests alone"
 	}
-	if ours && dir == "internal/peek" && !f.test() {
+	if ours && dir == "internal/peek" && !f.test() && f.dir() != "internal/fieldtest" {
 		return "only tests look at unexported fields"
 	}
 	area := f.area()

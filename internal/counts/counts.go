@@ -3,6 +3,7 @@ package counts
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,4 +87,41 @@ func words(name string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// Of returns the count of e in counts by an enum. It is 0 for a value that the enum does not have.
+func Of[E ~uint8](by []uint64, e E) uint64 {
+	if int(e) < len(by) {
+		return by[e]
+	}
+	return 0
+}
+
+// All returns counts by an enum with its values, in their order.
+func All[E ~uint8](by []uint64) iter.Seq2[E, uint64] {
+	return func(yield func(E, uint64) bool) {
+		for e, n := range by {
+			if !yield(E(e), n) {
+				return
+			}
+		}
+	}
+}
+
+// Named returns the counts by an enum that are not zero with the names of its values, such as
+// "input 3, server_effect 9", or "none". It allocates, and is for logs.
+func Named[E interface {
+	~uint8
+	fmt.Stringer
+}](by []uint64) string {
+	var parts []string
+	for e, n := range All[E](by) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprint(e, " ", n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }

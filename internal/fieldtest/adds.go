@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/foretick/foretick/internal/peek"
 )
 
 // Adds checks that add takes every exported number of T from one into sum, as a sum
@@ -53,7 +55,7 @@ func (l leaf) in(p reflect.Value) reflect.Value {
 	v := p.Elem()
 	for _, i := range l.path {
 		if v.Kind() == reflect.Struct {
-			v = v.Field(i)
+			v = peek.Open(v.Field(i))
 		} else {
 			v = v.Index(i)
 		}
@@ -61,7 +63,8 @@ func (l leaf) in(p reflect.Value) reflect.Value {
 	return v
 }
 
-// leaves returns the exported numbers of a struct: of arrays the first and the last.
+// leaves returns the exported numbers of a struct, and those of counts by an enum: of arrays the
+// first and the last.
 func leaves(of reflect.Type) (found []leaf) {
 	var walk func(l leaf)
 	walk = func(l leaf) {
@@ -76,8 +79,9 @@ func leaves(of reflect.Type) (found []leaf) {
 		case k >= reflect.Int && k <= reflect.Uint64, k == reflect.Float32, k == reflect.Float64:
 			found = append(found, l)
 		case k == reflect.Struct:
+			_, counts := l.of.MethodByName("Of") // by an enum
 			for i := range l.of.NumField() {
-				if f := l.of.Field(i); f.IsExported() {
+				if f := l.of.Field(i); f.IsExported() || counts {
 					name := f.Name
 					if l.name != "" {
 						name = "." + name

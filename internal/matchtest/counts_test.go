@@ -46,14 +46,12 @@ func TestFiguresOfPaths(t *testing.T) {
 	m.RunFor(40 * time.Second)
 	var f stats.Server
 	srv.Figures(&f)
-	want := [stats.Causes]uint64{}
+	want := prediction.ByCause{}
 	for _, c := range players {
-		for cause, n := range c.Stats().ByCause {
-			want[cause] += n
-		}
+		want.Add(c.Stats().ByCause)
 	}
 	t.Log(want, f.RTT.Quantile(0.5), f.LossIn.Mean(), f.LossOut.Mean())
-	require.Greater(t, want[prediction.ServerEffect], uint64(50))
+	require.Greater(t, want.Of(prediction.ServerEffect), uint64(50))
 	require.Equal(t, want, f.Corrections)
 	require.InDelta(t, 3*10, float64(f.RTT.Count()), 3, "three players, each ten seconds")
 	require.Equal(t, f.RTT.Count(), f.LossIn.Count())
@@ -71,13 +69,11 @@ func TestFiguresOfPaths(t *testing.T) {
 	push(20 * time.Second)
 	m.RunFor(40 * time.Second)
 	srv.Figures(&f)
-	now := [stats.Causes]uint64{}
+	now := prediction.ByCause{}
 	for _, c := range players {
-		for cause, n := range c.Stats().ByCause {
-			now[cause] += n
-		}
+		now.Add(c.Stats().ByCause)
 	}
-	require.Greater(t, now[prediction.ServerEffect], want[prediction.ServerEffect])
+	require.Greater(t, now.Of(prediction.ServerEffect), want.Of(prediction.ServerEffect))
 	require.Equal(t, now, f.Corrections)
 
 	// Without losses the newest shares are 0. The player that reconnected keeps its lossy link.

@@ -21,11 +21,16 @@ func At[T any](v any, path string) *T {
 		if !f.IsValid() {
 			panic(fmt.Sprintf("peek: %v has no field %s of %s", at.Type(), name, path))
 		}
-		at = reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+		at = Open(f)
 	}
 	p, ok := at.Addr().Interface().(*T)
 	if !ok {
 		panic(fmt.Sprintf("peek: %s is a %v", path, at.Type()))
 	}
 	return p
+}
+
+// Open returns v so that it can be set, also if it is an unexported field. v must be addressable.
+func Open(v reflect.Value) reflect.Value {
+	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }

@@ -231,7 +231,7 @@ func (t *table) judge() error {
 	for _, c := range t.players {
 		st := c.Stats()
 		corrected += st.Mispredictions
-		if n := st.ByCause[prediction.Code]; n > 0 {
+		if n := st.ByCause.Of(prediction.Code); n > 0 {
 			return fmt.Errorf("%d corrections are called code", n)
 		}
 		if of, ok := t.m.Server().PlayerStats(t.m.Server().Player(c.View().Player)); !ok || of.InputsTaken < 100 {

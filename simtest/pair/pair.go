@@ -13,7 +13,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/udp"
@@ -34,7 +33,7 @@ type Result struct {
 
 // Share returns the mispredictions with a cause for each 1000 compared ticks.
 func (r *Result) Share(c prediction.Cause) float64 {
-	return 1000 * float64(r.Stats.ByCause[c]) / float64(max(r.Stats.Compared, 1))
+	return 1000 * float64(r.Stats.ByCause.Of(c)) / float64(max(r.Stats.Compared, 1))
 }
 
 // String returns the result as one line: the ticks predicted and compared, and the
@@ -43,10 +42,10 @@ func (r *Result) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d clients on %s: predicted=%d compared=%d code=%d (%.2f of 1000)",
 		r.Clients, r.Architecture, r.Stats.PredictedTicks, r.Stats.Compared,
-		r.Stats.ByCause[prediction.Code], r.Share(prediction.Code))
-	for c := range prediction.Cause(prediction.Causes) {
+		r.Stats.ByCause.Of(prediction.Code), r.Share(prediction.Code))
+	for c, n := range r.Stats.ByCause.All() {
 		if c != prediction.Code {
-			fmt.Fprintf(&b, " %v=%d", c, r.Stats.ByCause[c])
+			fmt.Fprintf(&b, " %v=%d", c, n)
 		}
 	}
 	return b.String()
@@ -55,7 +54,7 @@ func (r *Result) String() string {
 // Err returns an error if nothing was predicted or compared, or if the game's code was the
 // cause of a misprediction.
 func (r *Result) Err() error {
-	switch n := r.Stats.ByCause[prediction.Code]; {
+	switch n := r.Stats.ByCause.Of(prediction.Code); {
 	case r.Stats.PredictedTicks == 0 || r.Stats.Compared == 0:
 		return errors.New("pair: no tick was predicted and compared: let Sample send commands, and declare a component with foretick.Predicted()")
 	case n > 0:
@@ -138,7 +137,7 @@ func Join(ctx context.Context, addr string, clients int, d time.Duration, newPla
 	}
 	for i := range all {
 		st := all[i].client.Stats()
-		campaign.AddStats(&r.Stats, &st)
+		r.Stats.Add(&st)
 	}
 	return r, nil
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
@@ -594,7 +593,7 @@ func (b *fray) done(c *client.Client, stayed bool) {
 		}
 	}
 	st := c.Stats()
-	campaign.AddStats(&b.stats, &st)
+	b.stats.Add(&st)
 	b.what += fmt.Sprintf("; player %d: %s", c.View().Player, g.what)
 	if !stayed {
 		return
@@ -744,7 +743,7 @@ func playCampaign(t *testing.T, first, seeds uint64, late lateKind) (all stats.C
 	n = map[string]int{}
 	for seed := first; seed < first+seeds; seed++ {
 		b := playMelee(seed, 8*time.Second, late, grown)
-		campaign.AddStats(&all, &b.stats)
+		all.Add(&b.stats)
 		for k, v := range b.n {
 			n[k] += v
 		}

@@ -51,7 +51,7 @@ func TestRemotePredictedShotsArePassedOver(t *testing.T) {
 		require.Greater(t, g.n["shot"], 20)
 	}
 	for _, c := range b.m.Clients(nil) {
-		require.Zero(t, c.Stats().ByCause[prediction.Code])
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestAuditOfAFarCommon(t *testing.T) {
 func TestCauseOfCommandsMadeAnew(t *testing.T) {
 	b := playMelee(1042, 8*time.Second, lateNone, map[string]int{})
 	require.Empty(t, b.wrong)
-	require.Positive(t, b.stats.ByCause[prediction.Input])
+	require.Positive(t, b.stats.ByCause.Of(prediction.Input))
 }
 
 // When snapshots postpone entities, a car may have a new owner, or there may be a car that the
@@ -113,7 +113,7 @@ func TestRemotePredictedCauseOfWhatWasPutOff(t *testing.T) {
 		}
 		b := playMelee(seed, 8*time.Second, lateNone, map[string]int{})
 		require.Empty(t, b.wrong, "seed %d", seed)
-		remotePrediction += b.stats.ByCause[prediction.RemoteInput]
+		remotePrediction += b.stats.ByCause.Of(prediction.RemoteInput)
 	}
 	require.Positive(t, remotePrediction)
 }

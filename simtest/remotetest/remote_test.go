@@ -15,7 +15,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -317,7 +316,7 @@ func TestRemotePredictedCrash(t *testing.T) {
 		for n, c := range d.clients {
 			st := c.Stats()
 			wrong += st.Mispredictions
-			require.Zero(t, st.ByCause[prediction.Code])
+			require.Zero(t, st.ByCause.Of(prediction.Code))
 			for k := range bumps[0] {
 				if !bumps[n+1][k] {
 					missed++
@@ -325,7 +324,7 @@ func TestRemotePredictedCrash(t *testing.T) {
 			}
 			if !blind {
 				require.Positive(t, st.RemotePredicted)
-				require.Zero(t, st.ByCause[prediction.Untracked])
+				require.Zero(t, st.ByCause.Of(prediction.Untracked))
 				require.Less(t, st.RemoteMispredicted, uint64(20), "each end of a pedal's way is a surprise, and nothing else")
 			}
 		}
@@ -427,12 +426,12 @@ func TestRemotePredictedTurns(t *testing.T) {
 				require.Zero(t, a.Differences, a.First)
 				entities += a.Entities
 				st := c.Stats()
-				campaign.AddStats(&all, &st)
+				all.Add(&st)
 			}
 			require.Equal(t, 4*(4+4+1), entities, "the shells are gone")
-			require.Zero(t, all.ByCause[prediction.Code], "%v", all.ByCause)
+			require.Zero(t, all.ByCause.Of(prediction.Code), "%v", all.ByCause)
 			if blind == 0 {
-				require.Zero(t, all.ByCause[prediction.Untracked], "%v", all.ByCause)
+				require.Zero(t, all.ByCause.Of(prediction.Untracked), "%v", all.ByCause)
 				require.Positive(t, all.RemoteMispredicted)
 				require.Less(t, all.RemoteMispredicted, all.RemotePredicted*9/10)
 			}

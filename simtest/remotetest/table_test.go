@@ -13,7 +13,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -84,7 +83,7 @@ func brawlOnce(t *testing.T, seed uint64, link sim.Link, blind bool) *brawled {
 	d.m.Run(until)
 	for i, c := range d.clients {
 		st := c.Stats()
-		campaign.AddStats(&out.stats, &st)
+		out.stats.Add(&st)
 		out.down += float64(st.BytesIn) / until.Seconds() / players
 		for k := range felt[i+1] {
 			if out.had++; !crashed[c.View().Player][k] {
@@ -131,11 +130,11 @@ func TestRemotePredictedBrawl(t *testing.T) {
 				st := &b.stats
 				t.Logf("| %d ms | %.0f %% | %s | %.3f / %.3f m | %.3f / %.3f m | %d of %d | %.1f %% | %d/%d/%d/%d/%d | %.1f | %.0f |", rtt.Milliseconds(), loss*100, name,
 					mean(b.off), share(b.off, 0.99), mean(b.own), share(b.own, 0.99), b.felt, b.had, 100*float64(st.Mispredictions)/float64(st.PredictedTicks),
-					st.ByCause[0], st.ByCause[1], st.ByCause[2], st.ByCause[3], st.ByCause[4],
+					st.ByCause.Of(0), st.ByCause.Of(1), st.ByCause.Of(2), st.ByCause.Of(3), st.ByCause.Of(4),
 					float64(st.Resimulated)/float64(st.PredictedTicks), b.down)
-				require.Zero(t, st.ByCause[prediction.Code])
+				require.Zero(t, st.ByCause.Of(prediction.Code))
 			}
-			require.Zero(t, by[1].stats.ByCause[prediction.Untracked])
+			require.Zero(t, by[1].stats.ByCause.Of(prediction.Untracked))
 			if rtt >= 100*time.Millisecond {
 				require.Less(t, mean(by[1].off), mean(by[0].off)/2)
 				require.Less(t, mean(by[1].own), mean(by[0].own)/2)

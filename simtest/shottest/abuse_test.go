@@ -152,7 +152,7 @@ func TestAbuseClaims(t *testing.T) {
 		require.Greater(t, l.lied, 900, row.name)
 		require.Greater(t, cheat.shots, 200, row.name)
 		require.Less(t, honest.claims.Clamped(), uint64(5), row.name)
-		require.Greater(t, cheat.claims.By[row.reason], uint64(100), row.name)
+		require.Greater(t, cheat.claims.ByReason.Of(row.reason), uint64(100), row.name)
 		require.Equal(t, cheat.claims.Clamped(), cheat.clamped, row.name)
 		require.Zero(t, cheat.backwards, row.name)
 		require.Zero(t, cheat.beyond, row.name)
@@ -340,7 +340,7 @@ func TestAbuseRaisedPing(t *testing.T) {
 		t.Logf("both %v honest %+v", both, honest)
 		t.Logf("both %v cheat  %+v", both, cheat)
 		require.Greater(t, cheat.shots, 200)
-		require.Greater(t, cheat.claims.By[lagcomp.TooFar], uint64(150))
+		require.Greater(t, cheat.claims.ByReason.Of(lagcomp.TooFar), uint64(150))
 		require.LessOrEqual(t, cheat.most, honest.most+1)
 		require.LessOrEqual(t, cheat.confirmedPer, honest.confirmedPer+2)
 	}
@@ -359,7 +359,7 @@ func TestAbuseFakedFromTheStart(t *testing.T) {
 	t.Logf("cheat %+v", cheat)
 	require.Greater(t, cheat.shots, 200)
 	require.LessOrEqual(t, cheat.most, 0.6*30+0.001)
-	require.Greater(t, cheat.claims.By[lagcomp.Cap], uint64(200))
+	require.Greater(t, cheat.claims.ByReason.Of(lagcomp.Cap), uint64(200))
 }
 
 // turn is something that happens to the runner that is shot at, and what must hold for shots.

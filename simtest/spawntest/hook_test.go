@@ -180,13 +180,13 @@ func TestReferencesToPredictedSpawns(t *testing.T) {
 				require.Greater(t, srv.thrown, 25)
 				for _, c := range clients {
 					st := c.Stats()
-					require.Zero(t, st.ByCause[prediction.Code])
+					require.Zero(t, st.ByCause.Of(prediction.Code))
 					require.Greater(t, st.SpawnsMatched, uint64(12))
 					if g.shared && c.View().Player != 1 {
 						continue // this client does not predict how the other player changes the bollard
 					}
 					require.Zero(t, st.SpawnsUnpredicted+st.SpawnsCancelled)
-					require.Equal(t, st.ByCause[prediction.Input], st.Mispredictions, "but where a command was lost")
+					require.Equal(t, st.ByCause.Of(prediction.Input), st.Mispredictions, "but where a command was lost")
 					if st.Mispredictions == 0 {
 						require.Zero(t, st.MispredictedTicks)
 						clean++
@@ -207,7 +207,7 @@ func TestReferencesToSpawnsThatTheServerRefuses(t *testing.T) {
 		for _, c := range clients {
 			st := c.Stats()
 			cancelled, wrong = cancelled+st.SpawnsCancelled, wrong+st.Mispredictions
-			require.Zero(t, st.ByCause[prediction.Code])
+			require.Zero(t, st.ByCause.Of(prediction.Code))
 		}
 	}
 	require.Greater(t, cancelled, uint64(8))

@@ -55,7 +55,7 @@ func TestLocalSpawns(t *testing.T) {
 	}
 	b.rest(t)
 	st := b.clients[0].Stats()
-	require.NotZero(t, st.ByCause[prediction.ServerEffect], "the jams were corrected")
+	require.NotZero(t, st.ByCause.Of(prediction.ServerEffect), "the jams were corrected")
 	require.NotZero(t, st.Resimulated)
 	require.Zero(t, st.SpawnsPredicted)
 	require.Equal(t, b.games[0].bullets, len(seen), "none twice")
@@ -195,8 +195,8 @@ func TestPredictedDespawns(t *testing.T) {
 	require.Greater(t, g.restored, 5)
 	require.Greater(t, returned, 5)
 	require.Greater(t, gone, 1000)
-	require.Zero(t, st.ByCause[prediction.Code])
-	require.NotZero(t, st.ByCause[prediction.ServerEffect])
+	require.Zero(t, st.ByCause.Of(prediction.Code))
+	require.NotZero(t, st.ByCause.Of(prediction.ServerEffect))
 }
 
 // A shared system that makes a spawn that no client can match gets an error at its
@@ -438,7 +438,7 @@ func TestLateInputsSpawn(t *testing.T) {
 		require.Greater(t, st.InputsRerun, uint64(1))
 		for _, c := range b.clients {
 			cs := c.Stats()
-			require.Zero(t, cs.ByCause[prediction.Code])
+			require.Zero(t, cs.ByCause.Of(prediction.Code))
 			require.Greater(t, cs.SpawnsMatched, uint64(100))
 		}
 	}

@@ -271,7 +271,7 @@ func TestSpawnsMatch(t *testing.T) {
 		st := c.Stats()
 		matched, cancelled, unpredicted = matched+st.SpawnsMatched, cancelled+st.SpawnsCancelled, unpredicted+st.SpawnsUnpredicted
 		mispredicted += st.Mispredictions
-		require.Zero(t, st.ByCause[prediction.Code], "a rocket that took another's place would fly elsewhere")
+		require.Zero(t, st.ByCause.Of(prediction.Code), "a rocket that took another's place would fly elsewhere")
 	}
 	t.Logf("%d made, %d matched, %d cancelled, %d unforeseen, %d mispredictions", b.server.made, matched, cancelled, unpredicted, mispredicted)
 	require.GreaterOrEqual(t, b.server.made, 8*10*(volleys-2))
@@ -314,8 +314,8 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 		for i, c := range b.clients {
 			st := c.Stats()
 			cancelled, matched, unpredicted = cancelled+st.SpawnsCancelled, matched+st.SpawnsMatched, unpredicted+st.SpawnsUnpredicted
-			for cause, n := range st.ByCause {
-				causes[prediction.Cause(cause)] += int(n)
+			for cause, n := range st.ByCause.All() {
+				causes[cause] += int(n)
 			}
 			require.NotZero(t, b.gunners[i].pressed)
 		}
@@ -357,7 +357,7 @@ func TestSpawnsAcrossLevelsAndLosses(t *testing.T) {
 	for _, c := range b.clients {
 		require.Greater(t, c.Stats().SpawnsMatched, uint64(60*levels))
 		stalls += c.Stats().Stalls
-		require.Zero(t, c.Stats().ByCause[prediction.Code])
+		require.Zero(t, c.Stats().ByCause.Of(prediction.Code))
 	}
 	require.NotZero(t, stalls)
 	require.Greater(t, b.clients[2].Stats().Connections, uint64(1))

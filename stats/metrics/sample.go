@@ -7,6 +7,7 @@ import (
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -144,7 +145,7 @@ func (e emitter) server(s *stats.Server) {
 	e.histogram(tick, &s.TickTime)
 	e.quantiles(tickQuantiles, &s.TickTime)
 	e.histogram(lateness, &s.Lateness)
-	for state, n := range map[string]int{"playing": s.Players, "held": s.Held, "waiting": s.Waiting, "observing": s.Observers} {
+	for state, n := range map[string]int{"playing": s.Players, "held": s.Held, "waiting": s.Waiting, "observing": s.Observing} {
 		e.emitValue(players, float64(n), state)
 	}
 	for event, n := range map[string]uint64{"joined": s.Joined, "left": s.Left, "resumed": s.Resumed} {
@@ -156,19 +157,19 @@ func (e emitter) server(s *stats.Server) {
 	e.emitCount(packets, s.PacketsOut, "out")
 	e.emitValue(queued, float64(s.QueuedBytes))
 	e.emitValue(queuedMost, float64(s.QueuedMost))
-	for r, n := range s.Refused {
-		e.emitCount(refused, n, stats.Refusal(r).String())
+	for r, n := range s.Refusals.All() {
+		e.emitCount(refused, n, r.String())
 	}
 	for result, n := range map[string]uint64{"taken": s.InputsTaken, "missing": s.InputsMissing, "rejected": s.InputsRejected, "rerun": s.InputsRerun} {
 		e.emitCount(inputs, n, result)
 	}
 	e.emitCount(rewinds, s.Rewinds)
 	e.emitCount(clamped, s.RewindsClamped)
-	for cause, n := range s.Causes {
-		e.emitCount(unpredicted, n, stats.Cause(cause).String())
+	for _, cause := range [...]prediction.Cause{prediction.Input, prediction.ServerEffect, prediction.RemoteInput} {
+		e.emitCount(unpredicted, s.Causes.Of(cause), cause.String())
 	}
-	for cause, n := range s.Corrections {
-		e.emitCount(corrections, n, stats.Cause(cause).String())
+	for cause, n := range s.Corrections.All() {
+		e.emitCount(corrections, n, cause.String())
 	}
 	e.histogram(rtt, &s.RTT)
 	e.shares(loss, &s.LossIn, "in")
@@ -209,8 +210,8 @@ func (e emitter) host(s host.Stats) {
 	e.emitValue(hostPeers, float64(s.Players))
 	e.emitCount(hostEnded, s.Ended)
 	e.emitCount(hostPanicked, s.Panicked)
-	for r, n := range s.Refusals {
-		e.emitCount(hostRefused, n, host.Refusal(r).String())
+	for r, n := range s.Refusals.All() {
+		e.emitCount(hostRefused, n, r.String())
 	}
 	e.emitCount(hostDropped, s.Dropped)
 	e.emitCount(hostMoves, s.Moves)

@@ -40,8 +40,8 @@ func TestLateInputsAndPartialTicks(t *testing.T) {
 		corrections := uint64(0)
 		for _, s := range seats {
 			by := s.client.Stats().ByCause
-			require.Zero(t, by[prediction.Code], "%s: %v", name, by)
-			for _, n := range by {
+			require.Zero(t, by.Of(prediction.Code), "%s: %v", name, by)
+			for _, n := range by.All() {
 				corrections += n
 			}
 			require.Equal(t, client.Playing, s.client.View().State)

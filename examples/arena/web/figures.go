@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -49,9 +48,9 @@ func (s *Session) State(now time.Time) map[string]any {
 	st := s.client.Stats()
 	s.figures.measure(now, &st)
 	causes := map[string]any{}
-	for c := range prediction.Cause(prediction.Causes) {
-		if st.ByCause[c] > 0 {
-			causes[c.String()] = float64(st.ByCause[c])
+	for c, n := range st.ByCause.All() {
+		if n > 0 {
+			causes[c.String()] = float64(n)
 		}
 	}
 	why := make([]any, 0, len(s.wrong))

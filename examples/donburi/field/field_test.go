@@ -10,7 +10,6 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -35,12 +34,12 @@ func TestSeeds(t *testing.T) {
 		}
 		require.Equal(t, players+coins, drawn, "donburi entities of balls are gone")
 		found += r.coins
-		campaign.AddStats(&all, &r.stats)
+		all.Add(&r.stats)
 	}
 	t.Logf("%d mispredictions in %d ticks compared: %v; %d ticks run again, %d coins", all.Mispredictions, all.Compared, all.ByCause, all.Resimulated, found)
-	require.Greater(t, all.ByCause[prediction.ServerEffect], uint64(20), "nobody was hit")
+	require.Greater(t, all.ByCause.Of(prediction.ServerEffect), uint64(20), "nobody was hit")
 	require.Greater(t, all.Resimulated, uint64(200))
-	require.Zero(t, all.ByCause[prediction.Code])
+	require.Zero(t, all.ByCause.Of(prediction.Code))
 	require.Greater(t, found, 40)
 }
 

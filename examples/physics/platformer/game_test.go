@@ -12,7 +12,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 )
 
@@ -23,11 +22,11 @@ func TestSeeds(t *testing.T) {
 	for seed := range uint64(20) {
 		r, err := play(options{players: 4, rtt: 100 * time.Millisecond, loss: 0.02, seconds: 12, seed: seed + 1})
 		require.NoError(t, err)
-		campaign.AddStats(&all, &r.stats)
+		all.Add(&r.stats)
 		rode, highest = rode+r.rode, max(highest, r.highest)
 	}
 	t.Logf("%d mispredictions in %d ticks compared: %v; %d ticks on the lift, %.1f tiles up", all.Mispredictions, all.Compared, all.ByCause, rode, highest)
-	require.Zero(t, all.ByCause[prediction.Code]+all.ByCause[prediction.Untracked])
+	require.Zero(t, all.ByCause.Of(prediction.Code)+all.ByCause.Of(prediction.Untracked))
 	require.Greater(t, all.Compared, uint64(20000))
 	require.Greater(t, rode, 60, "nobody rode the lift")
 	require.Greater(t, highest, float32(7), "nobody jumped onto a platform and further")
@@ -39,10 +38,10 @@ func TestLoss(t *testing.T) {
 	for seed := range uint64(4) {
 		r, err := play(options{players: 4, rtt: 150 * time.Millisecond, loss: 0.3, seconds: 15, seed: seed + 1})
 		require.NoError(t, err)
-		campaign.AddStats(&all, &r.stats)
+		all.Add(&r.stats)
 	}
 	t.Logf("%v; %d ticks run again", all.ByCause, all.Resimulated)
-	require.Equal(t, all.Mispredictions, all.ByCause[prediction.Input])
+	require.Equal(t, all.Mispredictions, all.ByCause.Of(prediction.Input))
 	require.Greater(t, all.Resimulated, uint64(50))
 }
 

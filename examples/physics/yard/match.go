@@ -8,10 +8,8 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -75,7 +73,7 @@ func play(o options) (r report, err error) {
 	m.Run(end + rest)
 	for _, c := range clients {
 		st := c.Stats()
-		campaign.AddStats(&r.stats, &st)
+		r.stats.Add(&st)
 		r.audits = append(r.audits, m.Audit(c))
 	}
 	for _, rows := range truth.bodies.All(srv.World()) {
@@ -95,8 +93,8 @@ func play(o options) (r report, err error) {
 func (r *report) print(w io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	var causes []string
-	for c, n := range r.stats.ByCause {
-		causes = append(causes, fmt.Sprintf("%v %d", prediction.Cause(c), n))
+	for c, n := range r.stats.ByCause.All() {
+		causes = append(causes, fmt.Sprintf("%v %d", c, n))
 	}
 	say("%d mispredictions in %d ticks compared: %s", r.stats.Mispredictions, r.stats.Compared, strings.Join(causes, ", "))
 	say("%d of %d ticks were shown wrongly at first", r.stats.MispredictedTicks, r.stats.PredictedTicks)

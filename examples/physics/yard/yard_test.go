@@ -11,7 +11,6 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
-	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -29,13 +28,13 @@ func TestCauses(t *testing.T) {
 			require.Equal(t, 4+crates, a.Entities)
 			require.Zero(t, a.Differences, a.First)
 		}
-		campaign.AddStats(&all, &r.stats)
+		all.Add(&r.stats)
 	}
 	t.Logf("%d mispredictions in %d ticks compared: %v", all.Mispredictions, all.Compared, all.ByCause)
 	by := all.ByCause
-	require.Positive(t, by[prediction.RemoteInput])
-	require.Equal(t, all.Mispredictions, by[prediction.RemoteInput]+by[prediction.Input])
-	require.Zero(t, by[prediction.Code]+by[prediction.Untracked])
+	require.Positive(t, by.Of(prediction.RemoteInput))
+	require.Equal(t, all.Mispredictions, by.Of(prediction.RemoteInput)+by.Of(prediction.Input))
+	require.Zero(t, by.Of(prediction.Code)+by.Of(prediction.Untracked))
 }
 
 func newPlayer() simtest.Player {

@@ -55,7 +55,7 @@ func TestRocksAreHit(t *testing.T) {
 	if bangs < 50 || points < 30 {
 		t.Errorf("%d shots made %d points", bangs, points)
 	}
-	if n := st.Mispredictions - st.ByCause[prediction.ServerEffect]; n > 0 {
+	if n := st.Mispredictions - st.ByCause.Of(prediction.ServerEffect); n > 0 {
 		t.Errorf("corrections %v", st.ByCause)
 	}
 }
