@@ -58,7 +58,8 @@ type Host struct {
 	mu      sync.Mutex
 	matches map[string]*match
 	routes  map[transport.PeerID]*match
-	closed  bool          // Close was called
+	closed  bool          // all has ended
+	runs    bool          // Run was called
 	start   func(*worker) // begins the goroutine of a worker; set by Run
 	// loners are workers that run one match each. They are not in workers: see hang.go.
 	loners  []*worker
@@ -366,9 +367,22 @@ func (h *Host) Step(now time.Time) (next time.Time) {
 	return next
 }
 
-// Close ends all matches at once, without waiting for messages, and closes the endpoint. Do not
-// call it while Run runs: end its context. A second Close returns transport.ErrClosed.
+// Close ends all matches at once, without waiting for messages, and closes the endpoint. While Run runs,
+// any goroutine may call it: Close then returns nil at once, as Shutdown without a linger does, and Run
+// returns when all has ended. After the end it returns [transport.ErrClosed].
 func (h *Host) Close(reason string) error {
+	h.mu.Lock()
+	running := h.runs && !h.closed
+	h.mu.Unlock()
+	if running {
+		h.Shutdown(reason, 0)
+		return nil
+	}
+	return h.close(reason)
+}
+
+// close ends all matches and closes the endpoint. Workers must not run any more.
+func (h *Host) close(reason string) error {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()

@@ -18,7 +18,7 @@ const slot = time.Millisecond
 // endsNow is what players read when the context of Run ends.
 const endsNow = "this server ends now"
 
-// Run runs the host until the context ends, or, after Drain or Shutdown, until the last match has
+// Run runs the host until the context ends, or, after Close, Drain or Shutdown, until the last match has
 // ended. When the context ends it calls Shutdown with Config.Linger. Then it closes the endpoint.
 //
 // Run returns nil after each of these ends, and for a host that was closed before. It returns an error
@@ -33,6 +33,7 @@ func (h *Host) Run(ctx context.Context) error {
 		h.mu.Unlock()
 		return nil
 	}
+	h.runs = true
 	count := h.cfg.Workers
 	if count == 0 {
 		count = runtime.GOMAXPROCS(0)
@@ -58,7 +59,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.mu.Unlock()
 	h.running.Go(func() { h.carry(done) })
 	h.watchWorkers(ctx, done)
-	err := h.Close(endsNow)
+	err := h.close(endsNow)
 	h.tails.Wait()
 	if errors.Is(err, transport.ErrClosed) { // the program has closed the endpoint
 		return nil

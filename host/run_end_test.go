@@ -52,6 +52,9 @@ func TestRunEnds(t *testing.T) {
 		"Shutdown before Run":      {before: shutsDown(time.Second)},
 		"Shutdown":                 {during: shutsDown(time.Second)},
 		"Shutdown at once":         {during: shutsDown(0)},
+		"Close":                    {during: func(h *Host, _ func()) { _ = h.Close("over") }},
+		"Close twice":              {during: func(h *Host, _ func()) { _, _ = h.Close("over"), h.Close("again") }},
+		"Close without a match":    {before: func(h *Host, _ func()) { time.AfterFunc(200*time.Millisecond, func() { _ = h.Close("over") }) }},
 		"Close before Run":         {before: func(h *Host, _ func()) { _ = h.Close("over") }},
 		"endpoint closed before":   {before: func(h *Host, stop func()) { _ = h.endpoint.Close(transport.Closed, ""); stop() }},
 	} {

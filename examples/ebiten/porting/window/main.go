@@ -42,7 +42,11 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		go func() { log.Fatal(srv.Run(context.Background())) }()
+		go func() {
+			if err := srv.Run(context.Background()); err != nil {
+				log.Fatal(err)
+			}
+		}()
 	}
 	w, err := newWindow(*addr)
 	if err != nil {
