@@ -225,7 +225,7 @@ func TestRules(t *testing.T) {
 		{"observe/a.go", imports(lib + "client"), "an observer knows neither"},
 		{"observe/a_test.go", imports(module), ""},
 		{"host/a.go", imports(lib+"stats", lib+"internal/published", lib+"transport"), ""},
-		{"host/a.go", imports(module), "a small interface of a match"},
+		{"host/a.go", imports(module), "servers, not what a game"},
 		{"stats/a.go", imports("slices"), ""},
 		{"stats/a.go", imports(lib + "host"), "stats are plain values"},
 		{"server/a.go", imports(lib + "stats"), ""},
