@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/foretick/foretick/host"
 )
 
 // Config configures Run. The zero value works.
@@ -38,15 +36,14 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-func (c *Config) checkConfig(h Host, l Lifecycle) error {
+func (c *Config) checkConfig(h served, l Lifecycle) error {
 	var errs []error
 	fault := func(bad bool, format string, args ...any) {
 		if bad {
 			errs = append(errs, fmt.Errorf("lifecycle: "+format, args...))
 		}
 	}
-	own, _ := h.(*host.Host)
-	fault(h == nil || own == nil && isHost(h), "the host is nil: look at the error of host.New first")
+	fault(h == nil, "the host is nil: look at the error of host.New first")
 	fault(l == nil, "the lifecycle is nil: pass &lifecycle.Files{} for none")
 	times := []struct {
 		name  string
@@ -72,10 +69,4 @@ func (c *Config) checkConfig(h Host, l Lifecycle) error {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return errors.Join(errs...)
-}
-
-// isHost reports whether h is a *host.Host, nil or not.
-func isHost(h Host) bool {
-	_, is := h.(*host.Host)
-	return is
 }

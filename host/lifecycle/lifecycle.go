@@ -64,27 +64,15 @@ type Counts struct {
 	MatchNames, PlayerNames func() []string
 }
 
-// Host is what Run needs of a host. A *host.Host is one.
-type Host interface {
-	// Run runs the host until ctx ends, which ends all matches after their last messages, or until its
-	// last match has ended after Drain.
+// served is what Run needs of a host: a *host.Host, or a test's own.
+type served interface {
 	Run(ctx context.Context) error
-	// Drain makes the host take no new matches.
 	Drain(reason string)
-	// Draining reports whether Drain or Shutdown was called.
 	Draining() bool
-	// Live reports whether the host finishes steps.
 	Live() bool
-	// Ready reports whether new matches should come: false while it drains or is overloaded.
 	Ready() bool
-	// Stats returns the host's counters.
 	Stats() host.Stats
-	// Free returns how many more matches and players should come; of players, -1 means no limit.
 	Free() (matches, players int)
-	// Matches appends the names of the matches.
 	Matches(dst []string) []string
-	// Identities appends the identities of the players.
 	Identities(dst []string) []string
 }
-
-var _ Host = (*host.Host)(nil)

@@ -137,7 +137,7 @@ func TestFilesOfUnreadyHost(t *testing.T) {
 	of, made := newHost(t)
 	h := &moody{Host: of}
 	done := make(chan error, 1)
-	go func() { done <- Run(context.Background(), h, f, Config{Every: 40 * time.Millisecond, Idle: -1}) }()
+	go func() { done <- runHost(context.Background(), h, f, Config{Every: 40 * time.Millisecond, Idle: -1}) }()
 	shows := func(want FileStatus, ready bool) {
 		t.Helper()
 		require.Eventually(t, func() bool {
@@ -204,13 +204,13 @@ func TestFaults(t *testing.T) {
 	}
 	_ = h.Close("")
 	require.NoError(t, Run(context.Background(), h, &Files{}, Config{}), "it was closed before")
-	err := Run(context.Background(), broken{h}, deaf{}, Config{Failures: 1})
+	err := runHost(context.Background(), broken{h}, deaf{}, Config{Failures: 1})
 	require.ErrorContains(t, err, "did not take Shutdown: deaf")
 	require.ErrorIs(t, err, errBroken, "and what ended the host")
 }
 
 // broken is a host whose endpoint cannot be closed.
-type broken struct{ Host }
+type broken struct{ *host.Host }
 
 var errBroken = errors.New("the socket is broken")
 

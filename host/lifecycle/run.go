@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/internal/contain"
 )
 
@@ -20,7 +21,21 @@ import (
 // Run returns nil when the host has ended as it was asked to: by ctx, Drain, Shutdown or the manager.
 // Otherwise the error joins that of [host.Host.Run] with that of Shutdown, if the manager did not take
 // Shutdown. Run returns an error at once for a faulty Config.
-func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
+func Run(ctx context.Context, h *host.Host, l Lifecycle, cfg Config) error {
+	if h == nil {
+		return cfg.checkConfig(nil, l)
+	}
+	return runHost(ctx, h, l, cfg)
+}
+
+func init() {
+	hook.RunLifecycle = func(ctx context.Context, h, l, cfg any) error {
+		return runHost(ctx, h.(served), l.(Lifecycle), cfg.(Config))
+	}
+}
+
+// runHost is Run.
+func runHost(ctx context.Context, h served, l Lifecycle, cfg Config) error {
 	if ctx == nil {
 		return errors.New("lifecycle: Run is given a nil context: pass context.Background()")
 	}
@@ -48,7 +63,7 @@ func Run(ctx context.Context, h Host, l Lifecycle, cfg Config) error {
 // keeper holds the state of one call of Run.
 type keeper struct {
 	Config
-	host  Host
+	host  served
 	life  Lifecycle
 	lines lines
 	known chan struct{} // closed when the first state arrives

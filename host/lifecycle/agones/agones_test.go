@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/host"
+	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/host/lifecycle"
 	"github.com/foretick/foretick/host/lifecycle/agones"
 	"github.com/foretick/foretick/host/lifecycle/agones/agonestest"
@@ -122,7 +123,7 @@ func start(t *testing.T, sidecar *agonestest.Sidecar, port int, cfg lifecycle.Co
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	r := &run{T: t, host: newFake(), sidecar: sidecar, stop: stop, done: make(chan error, 1)}
-	go func() { r.done <- lifecycle.Run(ctx, r.host, m, cfg) }()
+	go func() { r.done <- hook.RunLifecycle(ctx, r.host, m, cfg) }()
 	t.Cleanup(stop)
 	return r
 }
