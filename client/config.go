@@ -148,13 +148,8 @@ type Config struct {
 	OnMisprediction func(prediction.Misprediction)
 	// Logger logs when the client joins, loses its connection, comes back and ends, one line
 	// each. It also logs faults that the program cannot see otherwise, such as those counted
-	// in stats.Client.CorePanics. args are pairs of a key and a value. A *[slog.Logger] is a
-	// Logger. nil logs nothing, and then package slog is not linked into the client.
-	Logger interface {
-		Info(msg string, args ...any)
-		Warn(msg string, args ...any)
-		Error(msg string, args ...any)
-	}
+	// in stats.Client.CorePanics. A *[slog.Logger] is a Logger. nil logs nothing.
+	Logger transport.Logger
 }
 
 const (

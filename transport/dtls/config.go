@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -40,14 +39,10 @@ type Config struct {
 	// most MaxToken bytes. A server ignores it.
 	Token []byte
 
-	// Accept decides on each client that has proved its identity or, with a Certificate, sent its token. It returns
-	// the identity to show in Info, or an error to refuse the client. A *transport.DisconnectError sets the code, any
-	// other error refuses with transport.Refused; the client receives the error's text. token is the ticket's
-	// identity with a Gate, and the client's Token with a Certificate; it is valid only during the call. With a Gate,
-	// a nil identity means the ticket's. Calls are made one at a time, and so must not block. An error with a method
-	// Reason() string, which returns one word, is counted by that word: see AppendCounts. nil: everyone is accepted.
-	// A client ignores it.
-	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+	// Accept decides on each client that has proved its identity or, with a Certificate, sent its token. token is
+	// the ticket's identity with a Gate, and the client's Token with a Certificate. With a Gate, a nil identity
+	// means the ticket's. nil: everyone is accepted. A client ignores it.
+	Accept transport.Accept
 
 	// Logger logs a panic in Accept or GetCertificate, which refuses the client: one an hour of each, with its stack. A
 	// client ignores it. nil: standard error.

@@ -12,7 +12,7 @@ func TestAcceptHookCallsBack(t *testing.T) {
 	cert := certificate(t)
 	for name, cfg := range map[string]dtls.Config{"certificate": {Certificate: cert}, "ticket": {}} {
 		t.Run(name, func(t *testing.T) {
-			nettest.Hook(t, func(accept nettest.Accept) transport.BanList {
+			nettest.Hook(t, func(accept transport.Accept) transport.BanList {
 				cfg.Accept = accept
 				return listen(t, cfg)
 			}, func(srv transport.BanList, token string) transport.Endpoint {
@@ -28,7 +28,7 @@ func TestAcceptHookCallsBack(t *testing.T) {
 
 func TestAcceptHookFails(t *testing.T) {
 	cert := certificate(t)
-	nettest.HookFails(t, func(accept nettest.Accept, log transport.Logger) transport.BanList {
+	nettest.HookFails(t, func(accept transport.Accept, log transport.Logger) transport.BanList {
 		return listen(t, dtls.Config{Certificate: cert, Accept: accept, Logger: log})
 	}, func(srv transport.BanList, token string) transport.Endpoint {
 		return dial(t, addr(srv.(*dtls.Endpoint)), dtls.Config{Pins: []dtls.Pin{dtls.PinOf(*cert)}, Token: []byte(token)})

@@ -3,7 +3,6 @@ package udp
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/foretick/foretick/transport"
@@ -18,13 +17,9 @@ type Config struct {
 	// error. At most 65536. A client ignores it.
 	MaxPeers int
 
-	// Accept decides on each client that has proved its address. It returns the identity to show in Info, or an error
-	// to refuse the client. A *transport.DisconnectError sets the code, any other error refuses with transport.Refused;
-	// the client receives the error's text. The goroutine that reads the socket calls it, so it must not block; it
-	// may call the endpoint. token is valid during the call. A refused client that missed the refusal asks again. An
-	// error with a method Reason() string, which returns one word, is counted by that word: see AppendCounts. nil:
-	// everyone is accepted. A client ignores it.
-	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+	// Accept decides on each client that has proved its address. The goroutine that reads the socket calls it. A
+	// refused client that missed the refusal asks again. nil: everyone is accepted. A client ignores it.
+	Accept transport.Accept
 
 	// Logger logs a panic in Accept, which refuses the client: one an hour, with its stack. A client ignores it.
 	// nil: standard error.

@@ -12,7 +12,7 @@ import (
 
 func TestAcceptHookCallsBack(t *testing.T) {
 	var srv *udp.Endpoint
-	nettest.Hook(t, func(accept nettest.Accept) transport.BanList {
+	nettest.Hook(t, func(accept transport.Accept) transport.BanList {
 		var err error
 		srv, err = udp.Listen("127.0.0.1:0", udp.Config{Accept: accept})
 		require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestAcceptHookCallsBack(t *testing.T) {
 
 func TestAcceptHookFails(t *testing.T) {
 	var srv *udp.Endpoint
-	nettest.HookFails(t, func(accept nettest.Accept, log transport.Logger) transport.BanList {
+	nettest.HookFails(t, func(accept transport.Accept, log transport.Logger) transport.BanList {
 		srv = listen(t, "127.0.0.1:0", udp.Config{Accept: accept, Logger: log})
 		return srv
 	}, func(_ transport.BanList, token string) transport.Endpoint {

@@ -48,13 +48,10 @@ type Config struct {
 	// it concurrently. nil: RemoteAddr. A client ignores it.
 	ClientAddr func(r *Request) netip.AddrPort
 
-	// Accept decides on each client that has sent its token. It returns the identity to show in Info, or an error to
-	// refuse the client. A *transport.DisconnectError sets the code, any other error refuses with transport.Refused; the
-	// client receives the error's text. addr is the result of ClientAddr, or http.Request.RemoteAddr; the zero
-	// AddrPort if neither is an address. Calls are made one at a time, and so must not block; a client that waits for
-	// its call is pending. token is valid during the call. An error with a method Reason() string, which returns one
-	// word, is counted by that word: see AppendCounts. nil: everyone is accepted. A client ignores it.
-	Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+	// Accept decides on each client that has sent its token. addr is the result of ClientAddr, or
+	// http.Request.RemoteAddr; the zero AddrPort if neither is an address. A client that waits for its call is
+	// pending. nil: everyone is accepted. A client ignores it.
+	Accept transport.Accept
 
 	// Logger logs a panic in Accept, which refuses the client, and errors with which Listen cannot
 	// accept connections: one line an hour of each. A client ignores it. nil: standard error.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestAcceptHookCallsBack(t *testing.T) {
-	nettest.Hook(t, func(accept nettest.Accept) transport.BanList {
+	nettest.Hook(t, func(accept transport.Accept) transport.BanList {
 		srv := listen(t, ws.Config{Accept: accept})
 		t.Cleanup(func() { srv.Close(0, "") })
 		return srv
@@ -21,7 +21,7 @@ func TestAcceptHookCallsBack(t *testing.T) {
 }
 
 func TestAcceptHookFails(t *testing.T) {
-	nettest.HookFails(t, func(accept nettest.Accept, log transport.Logger) transport.BanList {
+	nettest.HookFails(t, func(accept transport.Accept, log transport.Logger) transport.BanList {
 		srv := listen(t, ws.Config{Accept: accept, Logger: log})
 		t.Cleanup(func() { srv.Close(0, "") })
 		return srv

@@ -17,7 +17,7 @@ var errFailed = refused.Because("panic", &transport.DisconnectError{Code: transp
 
 // Accept is an endpoint's accept hook. Calls must be made one at a time.
 type Accept struct {
-	Fn  func(addr netip.AddrPort, token []byte) (identity []byte, err error)
+	Fn  transport.Accept
 	Log transport.Logger // nil: standard error
 
 	rarely contain.Rarely

@@ -11,12 +11,9 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Accept is an accept hook.
-type Accept func(addr netip.AddrPort, token []byte) (identity []byte, err error)
-
 // Hook tests an accept hook that calls its own endpoint: it drops a connected client, and bans the
 // client it decides on. That client is then refused although the hook accepts it.
-func Hook(t *testing.T, listen func(Accept) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint) {
+func Hook(t *testing.T, listen func(transport.Accept) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint) {
 	t.Helper()
 	var srv transport.BanList
 	srv = listen(func(_ netip.AddrPort, token []byte) ([]byte, error) {
@@ -49,6 +46,12 @@ type Failures struct {
 	lines int
 }
 
+// Info implements transport.Logger.
+func (f *Failures) Info(string, ...any) {}
+
+// Warn implements transport.Logger.
+func (f *Failures) Warn(string, ...any) {}
+
 // Error implements transport.Logger.
 func (f *Failures) Error(msg string, args ...any) {
 	f.mu.Lock()
@@ -65,7 +68,7 @@ func (f *Failures) Lines() int {
 
 // HookFails tests an accept hook that panics, or ends its goroutine, for some tokens. Their clients are
 // refused, one line is logged, and all other clients connect. panics reads the endpoint's counter.
-func HookFails(t *testing.T, listen func(Accept, transport.Logger) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint, panics func(transport.BanList) uint64) {
+func HookFails(t *testing.T, listen func(transport.Accept, transport.Logger) transport.BanList, dial func(srv transport.BanList, token string) transport.Endpoint, panics func(transport.BanList) uint64) {
 	t.Helper()
 	log := &Failures{}
 	srv := listen(func(_ netip.AddrPort, token []byte) ([]byte, error) {
