@@ -21,6 +21,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/snapshot"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/impair"
@@ -540,13 +541,13 @@ func TestMisuseOfConfigs(t *testing.T) {
 		{"rehearsal beyond the history", func() error {
 			c, err := client.New(client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
-			return simtest.SyncTestClient(c, 32, nil)
+			return campaign.SyncTestClient(c, 32, nil)
 		}, "less than client.Config.History"},
 		{"rehearsal of a client that runs", func() error {
 			c, err := client.New(client.Config{Protocol: declare(nil), Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
 			require.NoError(t, err)
 			c.Step(time.Unix(0, 0))
-			return simtest.SyncTestClient(c, 4, nil)
+			return campaign.SyncTestClient(c, 4, nil)
 		}, "before the client's first Step"},
 
 		{"run without pictures", func() error {

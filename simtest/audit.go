@@ -6,7 +6,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/server"
 )
@@ -134,17 +133,4 @@ func shown(v any) string {
 		return "nothing"
 	}
 	return fmt.Sprint(v)
-}
-
-// ServerEntity returns the server's entity for one of a player's local entities. Both ends
-// must be in one process.
-func ServerEntity(s *server.Server, player foretick.PlayerID, c *client.Client, local ecs.Entity) (ecs.Entity, bool) {
-	wire := probe.OfClient(c).Wire(local)
-	all, _ := probe.OfServer(s).Entities(player)
-	for _, e := range all {
-		if wire != 0 && e.Wire == wire {
-			return e.Entity, true
-		}
-	}
-	return ecs.None, false
 }

@@ -72,7 +72,7 @@ func replay(test string, seed uint64, pkg string) string {
 	if pkg != "" {
 		pkg = " " + pkg
 	}
-	return fmt.Sprintf("%s=%d go test -count=1 -v%s -run '^%s$'%s", SeedVariable, seed, buildTags, strings.ReplaceAll(test, "/", "$/^"), pkg)
+	return fmt.Sprintf("%s=%d go test -count=1 -v%s -run '^%s$'%s", seedVariable, seed, buildTags, strings.ReplaceAll(test, "/", "$/^"), pkg)
 }
 
 // testPackage returns the import path of the package whose test runs in this

@@ -15,7 +15,7 @@ type PredictionChecker interface {
 	// Mispredicted is called for each correction of a client.
 	Mispredicted(m *Match, c *client.Client, w prediction.Misprediction) error
 	// Desynced is called for each desync that a client finds when it replays its
-	// ticks; see Plan.SyncTest and [SyncTestClient].
+	// ticks; see Plan.SyncTest and [Seat].
 	Desynced(m *Match, c *client.Client, d Desync) error
 }
 

@@ -4,10 +4,8 @@ import (
 	"fmt"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/server"
 )
 
 // Desync is a fault that a sync test found: game code that gives a tick another result when
@@ -72,26 +70,7 @@ func (d Desync) String() string {
 	return s
 }
 
-// SyncTestClient makes a client run the newest ticks again after each tick, and calls found
-// for each tick with a different result, and for faults of render systems. ticks is the
-// number of ticks to run again. The cost of a tick grows by that factor. Call it before the
-// client's first Step. ticks must be less than client.Config.History; 0 and negative turn it
-// off. [SyncTest] does this for a whole match.
-func SyncTestClient(c *client.Client, ticks int, found func(Desync)) error {
-	return probe.OfClient(c).SyncTest(ticks, func(d probe.Desync) {
-		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})
-	})
-}
-
-// SyncTestServer makes a server with Late run the newest ticks again for each player,
-// before each tick, as it does for a late input. It calls found for each tick with another
-// result. Then the game keeps state outside of components, for example in a Go variable, and
-// a late input would change it twice. Call it before the server's first Step. ticks is at
-// most the window of Late; 0 turns it off. Systems that declare ecs.ReadOther are not
-// checked, because the state of other players that they read has changed since. [SyncTest]
-// does this for a whole match.
-func SyncTestServer(s *server.Server, ticks int, found func(Desync)) error {
-	return probe.OfServer(s).SyncTest(ticks, func(d probe.Desync) {
-		found(Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System})
-	})
+// desyncOf returns what both ends report as a Desync.
+func desyncOf(d probe.Desync) Desync {
+	return Desync{DesyncKind(d.Kind), d.Tick, d.Entity, d.Component, d.Field, d.First, d.Again, d.System}
 }

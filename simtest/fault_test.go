@@ -17,6 +17,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -278,7 +279,7 @@ func serverEntity(s *server.Server, c *client.Client, e ecs.Entity) (ecs.Entity,
 	q := ecs.NewQuery(c.View().World.Types())
 	for _, rows := range q.All(c.View().World) {
 		for i := range rows.Len() {
-			if remote, ok := simtest.ServerEntity(s, c.View().Player, c, rows.Entity(i)); ok && remote == e {
+			if remote, ok := campaign.ServerEntity(s, c.View().Player, c, rows.Entity(i)); ok && remote == e {
 				return rows.Entity(i), true
 			}
 		}

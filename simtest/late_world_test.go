@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -447,7 +448,7 @@ func TestSyncTestOfTheWholeWorld(t *testing.T) {
 		m := simtest.New(3)
 		srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: lateWindow, World: true}})
 		require.NoError(t, err)
-		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
+		require.NoError(t, campaign.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
 		for n := range 3 {
 			c := &fencers{}
 			_, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})

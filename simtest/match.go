@@ -23,9 +23,9 @@ import (
 // Epoch is the wall-clock time at which every match starts.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// DefaultFrameRate is the number of rendered frames a second of a client whose
+// defaultFrameRate is the number of rendered frames a second of a client whose
 // Seat.FrameRate is 0.
-const DefaultFrameRate = 60
+const defaultFrameRate = 60
 
 // Match is a server, its clients and the network between them. Create one with
 // [New]; it is not safe for concurrent use.

@@ -401,7 +401,7 @@ func TestFailureNamesItsCommand(t *testing.T) {
 	}
 	require.Contains(t, r.said, "SIMTEST_SEED=1 go test -count=1 -v"+tags+" -run '^TestX$/^deep$' github.com/foretick/foretick/simtest")
 	require.Contains(t, r.said, "predictions corrected (none)")
-	t.Setenv(simtest.SeedVariable, "77")
+	t.Setenv("SIMTEST_SEED", "77")
 	all := simtest.Check(t, simtest.Plan{New: newClub, Clients: 2, Play: 3 * time.Second, Links: []sim.Link{sim.LAN}}, 100)
 	require.Len(t, all, 1)
 	require.EqualValues(t, 77, all[0].Seed)

@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -165,7 +166,7 @@ func TestStringsAndSlicesInAMatch(t *testing.T) {
 		others := 0
 		for _, rows := range ends[n].all.All(joined[n].View().World) {
 			for i, b := range ends[n].bag.Slice(rows) {
-				e, ok := simtest.ServerEntity(srv, joined[n].View().Player, joined[n], rows.Entity(i))
+				e, ok := campaign.ServerEntity(srv, joined[n].View().Player, joined[n], rows.Entity(i))
 				require.True(t, ok)
 				want := truth.bag.Get(srv.World(), e)
 				require.Equal(t, want.Name, b.Name)

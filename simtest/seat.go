@@ -28,7 +28,7 @@ type Seat struct {
 	// s a day. Crystals are within ±0.0001; −0.5 to 1 is allowed.
 	Drift float64
 	// SyncTest is the number of ticks that the client runs again after each tick. Faults
-	// are passed to OnDesync and to each [PredictionChecker]: see [SyncTestClient]. 0 and
+	// are passed to OnDesync and to each [PredictionChecker]: see [SyncTest]. 0 and
 	// negative: none.
 	SyncTest int
 	OnDesync func(Desync)
@@ -67,7 +67,7 @@ func (m *Match) Dial(up, down sim.Link) *sim.Endpoint { return m.Net.Dial(m.list
 // Logger, errors that the client logs are faults of the match: see [Match.Err].
 func (m *Match) Join(cfg client.Config, s Seat) (*client.Client, error) {
 	if s.FrameRate == 0 {
-		s.FrameRate = DefaultFrameRate
+		s.FrameRate = defaultFrameRate
 	}
 	s.Drift = min(max(s.Drift, -0.5), 1)
 	st := &seat{
@@ -123,7 +123,8 @@ func (m *Match) watchClient(st *seat, s Seat) error {
 			c.Asked(m, st.client, RequestSent(r))
 		}
 	})
-	return SyncTestClient(st.client, s.SyncTest, func(d Desync) {
+	return probe.OfClient(st.client).SyncTest(s.SyncTest, func(found probe.Desync) {
+		d := desyncOf(found)
 		if s.OnDesync != nil {
 			s.OnDesync(d)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
+	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
@@ -49,7 +50,7 @@ type SyncConfig struct {
 	// Seed of the match. 0 is a seed like any other.
 	Seed uint64
 	// Late is the server's [server.Config].Late. With a Window the server runs its newest ticks
-	// again, too: see [SyncTestServer]. With World whole ticks run again, with all systems.
+	// again, too, as for a late input. With World whole ticks run again, with all systems.
 	Late server.Late
 	// Idle allows a match that stands still: see [Plan].
 	Idle bool
@@ -121,7 +122,7 @@ func findDesyncs(newPlayer func() Player, cfg SyncConfig) (faults, lines []strin
 		return nil, nil, err
 	}
 	if cfg.Late.Window > 0 {
-		if err := SyncTestServer(m.Server(), 1, r.onServer); err != nil {
+		if err := probe.OfServer(m.Server()).SyncTest(1, func(d probe.Desync) { r.onServer(desyncOf(d)) }); err != nil {
 			return nil, nil, err
 		}
 	}

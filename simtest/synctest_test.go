@@ -16,6 +16,7 @@ import (
 	"github.com/foretick/foretick/internal/plantedtest"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -121,10 +122,10 @@ func TestSyncTestOnTheServer(t *testing.T) {
 	m := simtest.New(1)
 	srv, err := m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol})
 	require.NoError(t, err)
-	require.ErrorContains(t, simtest.SyncTestServer(srv, 1, nil), "set server.Config.Late.Window")
+	require.ErrorContains(t, campaign.SyncTestServer(srv, 1, nil), "set server.Config.Late.Window")
 	srv, err = m.Serve(server.Config{Protocol: (&planted{}).End(nil).Protocol, Late: server.Late{Window: 200 * time.Millisecond}})
 	require.NoError(t, err)
-	require.ErrorContains(t, simtest.SyncTestServer(srv, 7, nil), "use up to 6")
+	require.ErrorContains(t, campaign.SyncTestServer(srv, 7, nil), "use up to 6")
 }
 
 // SyncTestServer finds no fault in sound games: one with shots and effects of the server, one with
@@ -139,7 +140,7 @@ func TestSyncTestOnTheServerIsSilent(t *testing.T) {
 		m := simtest.New(3)
 		srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: 200 * time.Millisecond}})
 		require.NoError(t, err)
-		require.NoError(t, simtest.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
+		require.NoError(t, campaign.SyncTestServer(srv, back, func(d simtest.Desync) { require.Fail(t, d.String()) }))
 		for n := range 3 {
 			c := &fencers{}
 			_, err := m.Join(client.Config{Protocol: c.protocol(), Sample: client.Sample(&c.cmd, func(v client.View) lunge { return wave(n, v) })}, simtest.Seat{Up: sim.LTE, Down: sim.LTE})

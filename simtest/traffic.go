@@ -2,9 +2,6 @@ package simtest
 
 import (
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/client"
-	"github.com/foretick/foretick/internal/probe"
-	"github.com/foretick/foretick/server"
 )
 
 // MessageSent is a reliable message that the server queued for a player.
@@ -42,16 +39,4 @@ type RequestTaken struct {
 	Session uint64
 	Kind    uint8
 	Payload []byte // the packed request; valid during the call
-}
-
-// OnSent calls fn for each reliable message that a server queues for a player, after
-// functions given before.
-func OnSent(s *server.Server, fn func(MessageSent)) {
-	probe.OfServer(s).OnMessage(func(m probe.MessageSent) { fn(MessageSent(m)) })
-}
-
-// OnReceived calls fn for each reliable message of the game that reaches a client, after
-// functions given before.
-func OnReceived(c *client.Client, fn func(MessageReceived)) {
-	probe.OfClient(c).OnMessage(func(m probe.MessageReceived) { fn(MessageReceived(m)) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/arena/game"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 )
 
 func TestLateWorldNeedsAWindow(t *testing.T) {
@@ -86,7 +87,7 @@ func TestLateWorld(t *testing.T) {
 	for _, preset := range []string{"wifi", "lte"} {
 		o, ticks, again := lateWorld(preset), 0, 0
 		m, r := simulated(t, o, false, func(m *match) {
-			require.NoError(t, simtest.SyncTestServer(m.server, 3, func(d simtest.Desync) { t.Errorf("%s: %v", preset, d) }))
+			require.NoError(t, campaign.SyncTestServer(m.server, 3, func(d simtest.Desync) { t.Errorf("%s: %v", preset, d) }))
 			began := m.game.Watch.Began
 			m.game.Watch.Began = func(f *foretick.Frame) {
 				began(f)
@@ -123,7 +124,7 @@ func TestLateWorldFindsACounterInAField(t *testing.T) {
 	o.seconds = 2
 	found, n := 0, uint32(0)
 	simulated(t, o, false, func(m *match) {
-		require.NoError(t, simtest.SyncTestServer(m.server, 1, func(simtest.Desync) { found++ }))
+		require.NoError(t, campaign.SyncTestServer(m.server, 1, func(simtest.Desync) { found++ }))
 		m.game.Watch.Began = func(f *foretick.Frame) {
 			n++
 			for _, rows := range m.game.Avatars.All(f.World) {

@@ -291,7 +291,7 @@ func (m *match) countClients() {
 // logSent logs the messages that the server queues.
 func (m *match) logSent() {
 	if m.log != nil {
-		simtest.OnSent(m.server, func(s simtest.MessageSent) {
+		campaign.OnSent(m.server, func(s simtest.MessageSent) {
 			m.log.add(Fact{F: "tell", P: s.To, Kind: [...]string{"kill", "beat", "hurt"}[s.Kind]})
 		})
 	}

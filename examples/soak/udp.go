@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/impair"
 	"github.com/foretick/foretick/transport/sim"
@@ -117,7 +118,7 @@ func (w *wire) open(o options) error {
 	if err != nil {
 		return err
 	}
-	simtest.OnSent(w.server, func(m simtest.MessageSent) {
+	campaign.OnSent(w.server, func(m simtest.MessageSent) {
 		q := w.letters[m.To]
 		if q == nil || q.session != m.Session {
 			q = &letters{session: m.Session}
@@ -164,7 +165,7 @@ func (w *wire) join(now time.Time, n int) error {
 	if c.client, err = client.New(cfg); err != nil {
 		return err
 	}
-	simtest.OnReceived(c.client, func(m simtest.MessageReceived) {
+	campaign.OnReceived(c.client, func(m simtest.MessageReceived) {
 		w.messages++
 		q := w.letters[c.client.View().Player]
 		if q == nil || len(q.queue) == 0 || q.queue[0] != string(m.Payload) {

@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
 	"github.com/foretick/foretick/transport/udp"
@@ -382,7 +383,7 @@ func TestKickFromInside(t *testing.T) {
 				}
 			})
 		})
-		simtest.OnSent(h.srv, func(simtest.MessageSent) {
+		campaign.OnSent(h.srv, func(simtest.MessageSent) {
 			if from == "message" && armed {
 				armed = false
 				kick(h, from, h.srv.Frame())

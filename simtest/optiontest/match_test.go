@@ -78,7 +78,7 @@ func (s set) begin(seed uint64) (*table, error) {
 	}
 	t.game.fill(srv.Frame())
 	if s.late() {
-		return t, simtest.SyncTestServer(srv, 1, t.desync)
+		return t, campaign.SyncTestServer(srv, 1, t.desync)
 	}
 	return t, nil
 }

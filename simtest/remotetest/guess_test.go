@@ -13,6 +13,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -77,7 +78,7 @@ func TestSyncTestWithoutPrediction(t *testing.T) {
 	b, ends := orderly(t, rules{rate: 60, guess: 1}, 1, func(_ int, c *client.Config) {
 		c.NoPrediction = true
 	}, func(int, client.View) kick { return kick{X: 0.5} })
-	require.NoError(t, simtest.SyncTestClient(b.m.Clients(nil)[0], 4, func(d simtest.Desync) { t.Error(d) }))
+	require.NoError(t, campaign.SyncTestClient(b.m.Clients(nil)[0], 4, func(d simtest.Desync) { t.Error(d) }))
 	b.m.Run(2 * time.Second)
 	require.Equal(t, client.Playing, b.m.Clients(nil)[0].View().State)
 	require.Empty(t, ends[0].faults)

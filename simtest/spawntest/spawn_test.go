@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
+	"github.com/foretick/foretick/simtest/campaign"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -303,7 +304,7 @@ func TestSpawnsThatTheServerRefuses(t *testing.T) {
 						continue
 					}
 					named++
-					_, ok := simtest.ServerEntity(b.srv, c.View().Player, c, e)
+					_, ok := campaign.ServerEntity(b.srv, c.View().Player, c, e)
 					require.True(t, ok, "%v", e)
 				}
 			}
