@@ -39,7 +39,7 @@ const (
 	// command, and changed this player's predicted state.
 	LateInput
 	// Causes is the number of causes.
-	Causes = 7
+	Causes = iota
 )
 
 var causeNames = [Causes]string{"input", "server_effect", "remote_input", "untracked", "code", "unknown", "late_input"}

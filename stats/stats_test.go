@@ -21,6 +21,7 @@ import (
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
 	"github.com/foretick/foretick/internal/peek"
+	"github.com/foretick/foretick/internal/releasetest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
@@ -106,7 +107,7 @@ func TestEveryStatsTypeIsTold(t *testing.T) {
 			}
 			return err
 		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || releasetest.Newer(path) {
 			return nil
 		}
 		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
