@@ -3,6 +3,9 @@
 // server.Server runs the rules for every player. A client.Client runs the shared ones for its own
 // player ahead of the server, and is corrected when it was wrong.
 //
+// The examples Player, Shot and Spectator below are whole programs: a game over UDP, a shot that
+// is judged where its shooter saw the target, and somebody who watches.
+//
 // # The two loops
 //
 // A server computes ticks. server.Server.Run calls Step when a tick is due or a packet has
@@ -49,8 +52,10 @@
 // # Where things are
 //
 // A game's rules use a few types: [Protocol] to declare them, [Frame] in each system,
-// [ServerFrame] in what only a server runs, [Event], [Message] and [Request] for everything that is not state, and [HitView] for shots. State lives in
-// components: see package ecs. Struct tags of package schema say how each field is sent.
+// [ServerFrame] in what only a server runs, [Event], [Message] and [Request] for everything
+// that is not state, and [HitView] for shots. State lives in components: see package ecs.
+// Struct tags of package schema say how each field is sent. Package server runs the rules for
+// everybody, package client for one player.
 //
 //   - Sockets: transport/udp, transport/dtls, transport/ws, and transport/multi for several at
 //     once. Any [transport.Endpoint] will do.
