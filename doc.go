@@ -3,8 +3,9 @@
 // server.Server runs the rules for every player. A client.Client runs the shared ones for its own
 // player ahead of the server, and is corrected when it was wrong.
 //
-// The examples Player, Shot and Spectator below are whole programs: a game over UDP, a shot that
-// is judged where its shooter saw the target, and somebody who watches.
+// The examples Player, Shot and Spectator are whole programs: a game over UDP, a shot that is
+// judged where its shooter saw the target, and somebody who watches. Their files are
+// example_player_test.go, example_shot_test.go and example_spectator_test.go.
 //
 // # The two loops
 //

@@ -110,7 +110,7 @@ func (p *Protocol) LocalComponent(h ecs.Handle) {
 // Command declares the component that holds a player's input. List it in the [Protocol.Prefab]
 // of the entities that the player controls, and do not declare it with Component as well.
 // Both ends fill it before each tick with the command of that tick, exactly as it was sent.
-// A protocol has at most one.
+// A protocol has at most one, and a game without input has none.
 //
 // A command is not sent to other clients. They see its zero value, unless [PredictRemote]
 // guesses it. State that they must see, such as a facing, belongs in another component.
@@ -270,7 +270,7 @@ func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
 }
 
 // Default sets the value that entities of a prefab are spawned with, for one component.
-// Call it before Err.
+// Call it after Prefab and before Err.
 func Default[T any](p *Protocol, k *ecs.Prefab, c *ecs.Component[T], v T) {
 	if !p.given("Default", c) || !p.givenPrefab("Default", k) {
 		return

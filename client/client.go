@@ -143,7 +143,8 @@ const (
 	// Resuming: the connection was lost, and the client reconnects. The world does not
 	// change.
 	Resuming
-	// Playing: commands are sampled, predicted and sent.
+	// Playing: commands are sampled, predicted and sent. An observer that receives the match is
+	// Playing, too.
 	Playing
 	// Closed: the connection ended; View.Err says why.
 	Closed
@@ -316,8 +317,8 @@ var errObserves = fmt.Errorf("%w: an observer sends no requests", foretick.ErrNo
 
 // SetEye sets the position that this client, an observer, looks from: with [foretick.Interest] it
 // receives the entities near to that position. The server ignores the position if its
-// server.Grant has a Player or FollowOnly. Without an eye, an observer receives no entity with a
-// position, unless its Grant has Everything. SetEye does nothing for a position that is not
+// server.Grant is that of a player or has FollowOnly. Without an eye, an observer receives no entity with a
+// position, unless its Grant is Everything. SetEye does nothing for a position that is not
 // finite, and for a client that plays: the server sets where a player looks from (see
 // [foretick.ServerFrame.SetEye]).
 func (c *Client) SetEye(x, y, z float32) {
@@ -326,8 +327,9 @@ func (c *Client) SetEye(x, y, z float32) {
 	}
 }
 
-// Follow makes an observer look from where a player looks, as it moves. 0 means nobody. It
-// does nothing for a client that plays.
+// Follow makes an observer look from where a player looks, as it moves: with [foretick.Interest] it
+// receives what is near to there. 0 means nobody. Every server.Grant but that of one player allows it.
+// It does nothing for a client that plays.
 func (c *Client) Follow(player foretick.PlayerID) {
 	if c.cfg.Observe != nil {
 		c.link.looks, c.link.eye = true, netcode.Eye{Player: uint16(player)}

@@ -18,7 +18,7 @@ import (
 // It returns [View].Err if the connection was refused or lost, or if the server ended it, for
 // example with a kick or because the match is over. Before that draw gets a View whose State is
 // [Closed]. Run also returns an error for a nil context, for an interval that is not positive,
-// and if closing the transport failed.
+// and if closing the transport failed. Each of these ends closes the transport: Close need not be called.
 func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View)) error {
 	if ctx == nil {
 		return errors.New("foretick: Client.Run is given a nil context: pass context.Background()")
@@ -38,6 +38,7 @@ func (c *Client) Run(ctx context.Context, interval time.Duration, draw func(View
 		}
 		switch {
 		case lost && ctx.Err() == nil: // else the server's end and the context's came together
+			_ = c.Close() // its error would hide why the connection ended
 			return v.Err
 		case c.closed && !lost:
 			return game.Orderly(c.broke)

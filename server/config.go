@@ -28,8 +28,8 @@ type Config struct {
 	// reads it, and closes it only in Close.
 	Transport transport.Endpoint
 	// MaxClients is how many clients may play at once. More are refused. 0 means the limit
-	// of the transport (its Config.MaxPeers), or 64 if the transport has none. At most
-	// 4096, and at most that limit. Negative is an error. The world has room for 65 535
+	// of the transport (its Config.MaxPeers), less MaxObservers if Observe is set, or 64 if
+	// the transport has none. At most 4096, and at most that limit. Negative is an error. The world has room for 65 535
 	// combinations of owner and component set ([ecs.World.Used]). Newcomers are refused
 	// when nine tenths of that are taken. When all are taken and an entity of a player
 	// needs one more, the player is dropped with [transport.Full]. That entity has no owner

@@ -102,7 +102,7 @@ func (s *Server) RemeasureLatency(of Player) bool {
 // tick. It is for comparisons, and for games that decide it by player. Ticks that wait for a late
 // input keep its replacement when late inputs are switched off. SetLateInputs returns false for a
 // player that does not play, and on a server without Late. It also returns false on a
-// server with LateShare, whose clients would lose the inputs that may be late.
+// server with Late.Share, whose clients would lose the inputs that may be late.
 func (s *Server) SetLateInputs(of Player, on bool) bool {
 	p := s.sessions.playerOf(of)
 	if p == nil {

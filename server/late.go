@@ -107,7 +107,7 @@ func (c *Config) lateTicks() foretick.Tick {
 	return foretick.Tick((c.Late.Window*rate + time.Second - 1) / time.Second)
 }
 
-// toldLateShare returns LateShare as a Welcome has it: in units of 1/256, rounded up.
+// toldLateShare returns Late.Share as a Welcome has it: in units of 1/256, rounded up.
 func (c *Config) toldLateShare() uint8 {
 	return uint8(math.Ceil(c.Late.Share * 256))
 }

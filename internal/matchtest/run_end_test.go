@@ -247,6 +247,7 @@ func TestClientRunEnds(t *testing.T) {
 				c.during(r, stop)
 			}
 			require.Equal(t, c.want, r.returns(played))
+			require.ErrorIs(t, r.cli.Close(), transport.ErrClosed, "Run has closed the client")
 			r.end()
 			_ = r.returns(served)
 		})

@@ -20,6 +20,8 @@ var inPlace = map[string]map[string]string{
 	},
 	"transport": {
 		"CloseError": "DisconnectError",
+		"CutDetail":  "CutReason",
+		"MaxDetail":  "MaxReason",
 	},
 	"transport/local": {
 		"Host": "New",
