@@ -49,6 +49,7 @@ func crossed(v float32, before bool) bool {
 type action struct {
 	Action
 	live    bool      // an active set lists it
+	lasting string    // a field of a command that takes whether it is pressed, without oneshot; or empty
 	emitted []float32 // value of the newest Emit, by source
 	// waits is true, by source, if the value was emitted before the action's set became active.
 	waits []bool

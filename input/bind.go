@@ -17,7 +17,7 @@ func (m *Map) Bind(set, action string, bindings ...Binding) error {
 		return fmt.Errorf("input: set %q, action %q: %d bindings are too many: use %d at most", set, action, len(bindings), maxBindings)
 	}
 	for _, b := range bindings {
-		if why := b.checkFor(e.action.Action); why != "" {
+		if why := b.checkIn(e.action); why != "" {
 			return fmt.Errorf("input: set %q, action %q: %s", set, action, why)
 		}
 	}

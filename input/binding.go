@@ -89,6 +89,17 @@ func (b *Binding) checkFor(of Action) string {
 	return ""
 }
 
+// checkIn returns the fault of a binding of an action that a command may take already, or "".
+func (b *Binding) checkIn(a *action) string {
+	if why := b.checkFor(a.Action); why != "" {
+		return why
+	}
+	if b.When != Pressed && a.lasting != "" {
+		return fmt.Sprintf("%v lasts one frame, and a tick may miss it: the field %s, which takes %q, needs the tag oneshot, as in `net:\"oneshot\"`", b.When, a.lasting, a.Name)
+	}
+	return ""
+}
+
 // split returns the names of the keys that must be held together, or a fault.
 func (b *Binding) split() (names []string, fault string) {
 	names = strings.Split(b.Key, "+")

@@ -31,7 +31,8 @@ import (
 //
 // The function is called once a frame, and a tick may take several frames. So a field of a relative
 // action must have the tag sum, or movement is lost. A field with just_pressed or just_released must
-// have the tag oneshot. The error names every fault.
+// have the tag oneshot, and so must one whose action has a binding for JustPressed or JustReleased:
+// without it, Bind refuses such a binding from then on, and Load ignores it. The error names every fault.
 func Fill[T, V any](m *Map) (func(V) T, error) {
 	f := filling{m: m}
 	of := reflect.TypeFor[T]()
@@ -117,9 +118,28 @@ func (f *filling) field(of reflect.Type, path string, at uintptr, tag string, ne
 		f.addFault(path, "%q is %v, and sum would add its state up once a frame: leave sum out", name, a.Kind)
 	case When(when) != Pressed && !oneshot:
 		f.addFault(path, "%s lasts one frame, and a tick may miss it: add oneshot, as in `net:\"oneshot\"`", option)
+	case a.Kind == Digital && When(when) == Pressed && !oneshot && f.momentary(a) != "":
+		f.addFault(path, "%q is bound to %s, which lasts one frame, and a tick may miss it: add oneshot, as in `net:\"oneshot\"`", name, f.momentary(a))
 	default:
+		if a.Kind == Digital && !oneshot {
+			a.lasting = path
+		}
 		f.fields = append(f.fields, filled{at, a, When(when), kind})
 	}
+}
+
+// momentary returns a binding of an action that acts for one frame only, with its set, or "".
+func (f *filling) momentary(a *action) string {
+	for _, s := range f.m.sets {
+		if e := s.entry(a.Name); e != nil {
+			for _, b := range e.bounds {
+				if b.When != Pressed {
+					return fmt.Sprintf("%v of %q in set %q", b.When, b.Key, s.name)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // putField sets a field of a command.

@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,4 +100,33 @@ input: wrong.L: "x" is analogue: make the field a float32 or an int8, not struct
 	}
 	_, err = input.Fill[hidden, int](m)
 	require.NoError(t, err, "what a package keeps to itself is filled too: %v", hidden{}.a)
+}
+
+// TestMomentaryBindings: a field without oneshot takes no binding that acts for one frame only, whichever
+// comes first.
+func TestMomentaryBindings(t *testing.T) {
+	type lasting struct {
+		Fire bool `input:"fire"`
+	}
+	type once struct {
+		Fire bool `net:"oneshot" input:"fire"`
+	}
+	just := []input.Binding{{Key: "f", When: input.JustPressed}}
+	m := play(t, input.Keymap{"fire": just})
+	_, err := input.Fill[lasting, int](m)
+	require.EqualError(t, err, "input: lasting.Fire: \"fire\" is bound to just_pressed of \"f\" in set \"play\", which lasts one frame, and a tick may miss it: add oneshot, as in `net:\"oneshot\"`")
+	_, err = input.Fill[once, int](m)
+	require.NoError(t, err)
+
+	m = play(t, input.Keymap{"fire": input.Keys("g")})
+	_, err = input.Fill[lasting, int](m)
+	require.NoError(t, err)
+	require.ErrorContains(t, m.Bind("play", "fire", just...), "the field lasting.Fire, which takes \"fire\", needs the tag oneshot")
+	ignored, err := m.Load(strings.NewReader(`{"play": {"fire": [{"key": "f", "when": "just_released"}, "h"]}}`))
+	require.NoError(t, err)
+	require.Len(t, ignored, 1)
+	require.Contains(t, ignored[0], "needs the tag oneshot")
+	names, err := m.Bindings("play", "fire")
+	require.NoError(t, err)
+	require.Equal(t, input.Keys("h"), names)
 }

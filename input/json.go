@@ -54,6 +54,7 @@ func (m *Map) Load(r io.Reader) (ignored []string, err error) {
 	if len(data) > maxFile {
 		return nil, errors.New("input: the bindings are longer than 1 MiB")
 	}
+	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")) // editors on Windows begin a file with a byte order mark
 	var file map[string]json.RawMessage
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("input: the bindings are not JSON of sets and actions: %w", err)
@@ -153,7 +154,7 @@ func (l *loading) entry(e *entry, value json.RawMessage) {
 	for _, one := range raw {
 		b, why := parse(one)
 		if why == "" {
-			why = b.checkFor(e.action.Action)
+			why = b.checkIn(e.action)
 		}
 		if why == "" && len(list) == maxBindings {
 			why = fmt.Sprintf("more than %d bindings", maxBindings)

@@ -187,3 +187,17 @@ func FuzzLoad(f *testing.F) {
 		require.Equal(t, "{}\n", save(t, m))
 	})
 }
+
+// TestFilesOfEditors: a file may begin with a byte order mark, and a key's name in capitals is answered with
+// the right one.
+func TestFilesOfEditors(t *testing.T) {
+	m := play(t, input.Keymap{"fire": input.Keys("g")})
+	ignored, err := m.Load(strings.NewReader("\uFEFF{\"play\": {\"fire\": [\"h\", \"F\", \"Space\"]}}"))
+	require.NoError(t, err)
+	require.Len(t, ignored, 2)
+	require.Contains(t, ignored[0], `no key is named "F": do you mean "f"?`)
+	require.Contains(t, ignored[1], `no key is named "Space": do you mean "space"?`)
+	names, err := m.Bindings("play", "fire")
+	require.NoError(t, err)
+	require.Equal(t, input.Keys("h"), names)
+}

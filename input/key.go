@@ -142,6 +142,8 @@ type key struct {
 	class  class
 	device DeviceKind
 	fed    []float32 // fed value, by source
+	seen   []bool    // whether a source has fed a value
+	rest   float32   // where the key rests, if that is below -pressAt, as some triggers do; or 0
 	value  float32   // value over all sources and followed keys
 	on     bool
 	pulse  float32 // 1 or -1 if the key moved in this frame, as a wheel does
@@ -152,6 +154,29 @@ type key struct {
 type link struct {
 	key  *key
 	part part
+}
+
+// noteRest finds out where a key rests. A trigger of some gamepads has -1 until it is pressed, and so its
+// first value is far below 0. Nobody pushes a stick so far at once.
+func (k *key) noteRest(source int, value float32) {
+	switch {
+	case !k.seen[source]:
+		if k.seen[source] = true; value <= -pressAt {
+			k.rest = value
+		}
+	case value > -releaseAt:
+		k.rest = 0
+	}
+}
+
+// rests reports whether the key is on because it, or what it follows, rests there.
+func (k *key) rests() bool {
+	return k.rest != 0 || slices.ContainsFunc(k.from, func(l link) bool { return l.part.ofValue(l.key.rest) > 0 })
+}
+
+// opposes reports whether another key is the other half of the same axis.
+func (k *key) opposes(other *key) bool {
+	return len(k.from) == 1 && len(other.from) == 1 && k != other && k.from[0].key == other.from[0].key
 }
 
 // update computes the key's value again, and reports whether it changed.

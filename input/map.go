@@ -139,7 +139,7 @@ func (m *Map) bindKeys(b Binding) *bound {
 func (m *Map) key(name string) *key {
 	k := m.keys[name]
 	if k == nil {
-		k = &key{name: name, class: ownKey, device: deviceOf(name), fed: make([]float32, m.sources)}
+		k = &key{name: name, class: ownKey, device: deviceOf(name), fed: make([]float32, m.sources), seen: make([]bool, m.sources)}
 		m.keys[name] = k
 	}
 	return k

@@ -1,13 +1,17 @@
 package input
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // nearest returns a question that names the known word most like a wrong one, or "" if no word is like
 // it.
 func nearest(wrong string, known []string) string {
 	best, least := "", len(wrong)/2+1
+	wrong = strings.ToLower(wrong)
 	for _, word := range known {
-		if d := distance(wrong, word); d < least || d == least && best == "" && d <= 1 {
+		if d := distance(wrong, strings.ToLower(word)); d < least || d == least && best == "" && d <= 1 {
 			best, least = word, d
 		}
 	}

@@ -14,7 +14,7 @@ type scan struct {
 
 // Scan waits for the player to press the keys of a binding, and calls done with their name once one of
 // them is released: "f", "ctrl+r", "gamepad_lstick_up". Keys held when Scan is called do not count, nor
-// do the mouse's movements. Until then all actions are released and no key does anything else. done may
+// do the mouse's movements, and what [Map.ReleaseAll] releases. Until then all actions are released and no key does anything else. done may
 // call [Map.Bind], and decides itself what "escape" means. A second Scan replaces the first.
 func (m *Map) Scan(done func(key string)) {
 	m.scan = &scan{done: done}
@@ -33,12 +33,19 @@ func (m *Map) Scanning() bool { return m.scan != nil }
 // noteKey records a key that was pressed or released.
 func (s *scan) noteKey(k *key) {
 	switch {
+	case k.rests():
 	case k.class == axis || k.class == relativeKey || strings.HasSuffix(k.name, "_motion") || strings.Contains(k.name, "+"):
 	case !k.on:
 		s.end = s.end || slices.Contains(s.keys, k)
+	case slices.ContainsFunc(s.keys, k.opposes): // an axis that goes back crosses its other side
 	case len(s.keys) < 2*maxHeld && !slices.Contains(s.keys, k):
 		s.keys = append(s.keys, k)
 	}
+}
+
+// forgetReleased drops the keys that are no longer down, as if they had not been pressed.
+func (s *scan) forgetReleased() {
+	s.keys, s.end = slices.DeleteFunc(s.keys, func(k *key) bool { return !k.on }), false
 }
 
 // endScan calls the function of a scan once one of its keys was released.

@@ -24,7 +24,9 @@ func TestScan(t *testing.T) {
 		{"a device of the game's own", "+pedal:left -pedal:left", "pedal:left"},
 		{"not what no binding can name", "+pedal:+ -pedal:+ +f -f", "f"},
 		{"five fingers", "+a +s +d +f +g -g", "a+s+d+f"},
-		{"focus", "+a 0", "a"},
+		{"focus", "+alt +tab 0 +f -f", "f"},
+		{"a trigger that rests at -1", "gamepad_lstick_x=-1 gamepad_lstick_x=0 gamepad_lstick_x=1 gamepad_lstick_x=-1", "gamepad_lstick_right"},
+		{"a trigger that rests, and a key", "gamepad_l2=-1 gamepad_l2=-0.9 +f -f", "f"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := play(t, input.Keymap{"a": input.Keys("enter", "f", "r")})

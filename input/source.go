@@ -15,7 +15,7 @@ func (m *Map) NewSource() *Source {
 	s := &Source{m, m.sources}
 	m.sources++
 	for _, k := range m.keys {
-		k.fed = append(k.fed, 0)
+		k.fed, k.seen = append(k.fed, 0), append(k.seen, false)
 	}
 	for _, a := range m.actions {
 		a.emitted, a.waits = append(a.emitted, 0), append(a.waits, false)
@@ -37,7 +37,9 @@ func (s *Source) Key(name string, down bool) {
 // too. A value out of range is clamped, and NaN is 0.
 func (s *Source) Axis(name string, value float32) {
 	k := s.m.key(name)
-	if value = clamp(value, 1); k.fed[s.id] == value {
+	value = clamp(value, 1)
+	k.noteRest(s.id, value)
+	if k.fed[s.id] == value {
 		return
 	}
 	k.fed[s.id] = value
@@ -136,8 +138,13 @@ func (m *Map) releaseSources(first, end int) {
 	for _, k := range m.keys {
 		clear(k.fed[first:end])
 	}
+	waiting := m.scan // nobody let go of what is released here, so a scan does not end with it
+	m.scan = nil
 	for _, k := range m.keys {
 		m.keyChanged(k)
+	}
+	if m.scan = waiting; waiting != nil {
+		waiting.forgetReleased()
 	}
 	for _, a := range m.actions {
 		clear(a.emitted[first:end])
