@@ -129,7 +129,7 @@ func (c *Config) checkLate() error {
 		return errors.Join(errs...)
 	}
 	fault := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("foretick: server.Config.Late: "+format, args...))
+		errs = append(errs, fmt.Errorf("foretick: server.Config.Late.Window: "+format, args...))
 	}
 	p := compiledOf(c.Protocol)
 	if c.Late.Window < 0 || c.Late.Window > longestLate {

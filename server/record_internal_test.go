@@ -28,9 +28,18 @@ func TestEveryFieldIsOnTheTape(t *testing.T) {
 	for _, s := range (&Config{}).settings() {
 		on[s.Name] = true
 	}
+	fields := 0
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
-		why, listed := left[f.Name]
-		require.NotEqual(t, listed, on[f.Name], "%s: put it on the tape with its kind in settings, or into this list with its reason (%q)", f.Name, why)
+		names := []string{f.Name}
+		if f.Name == "Late" { // tapes name its three settings, as they were named before it was a type
+			require.Equal(t, 3, f.Type.NumField())
+			names = []string{"LateInputs", "LateWorld", "LateShare"}
+		}
+		for _, name := range names {
+			why, listed := left[name]
+			require.NotEqual(t, listed, on[name], "%s: put it on the tape with its kind in settings, or into this list with its reason (%q)", name, why)
+		}
+		fields += len(names)
 	}
-	require.Len(t, on, reflect.TypeFor[Config]().NumField()-len(left))
+	require.Len(t, on, fields-len(left))
 }
