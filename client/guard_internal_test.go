@@ -33,7 +33,7 @@ func TestServerFillsTheWorld(t *testing.T) {
 		var why *transport.DisconnectError
 		require.ErrorAs(t, s.client.view.Err, &why)
 		require.Equal(t, transport.Malformed, why.Code)
-		require.Equal(t, crowdedDetail, why.Reason)
+		require.Equal(t, crowdedReason, why.Reason)
 		require.Equal(t, transport.Malformed, s.wire.left)
 		require.Zero(t, s.client.Stats().CorePanics)
 		require.Less(t, used, 260.0/65535)

@@ -139,11 +139,11 @@ func (l *link) guard(packet []byte) {
 // more Step, since no message adds more sets than it has bits.
 const mostUsed = 0.75
 
-const crowdedDetail = "the server's entities have more combinations of components and owners than a client can hold"
+const crowdedReason = "the server's entities have more combinations of components and owners than a client can hold"
 
 // leaveCrowded ends the connection to a server whose entities filled the world.
 func (l *link) leaveCrowded() {
 	l.stats.Malformed++
 	l.endpoint.Disconnect(l.peer, transport.Malformed, "")
-	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Reason: crowdedDetail})
+	l.endConnection(&transport.DisconnectError{Code: transport.Malformed, Reason: crowdedReason})
 }

@@ -372,18 +372,17 @@ func (h *Host) Step(now time.Time) (next time.Time) {
 // returns when all has ended. After the end it returns [transport.ErrClosed].
 func (h *Host) Close(reason string) error {
 	h.mu.Lock()
-	running := h.runs && !h.closed
-	h.mu.Unlock()
-	if running {
+	if h.runs && !h.closed {
+		h.mu.Unlock()
 		h.Shutdown(reason, 0)
 		return nil
 	}
-	return h.close(reason)
+	return h.closeLocked(reason)
 }
 
-// close ends all matches and closes the endpoint. Workers must not run any more.
-func (h *Host) close(reason string) error {
-	h.mu.Lock()
+// closeLocked ends all matches and closes the endpoint. The caller holds the lock, which closeLocked
+// releases, so that Run does not begin in between. Workers must not run any more.
+func (h *Host) closeLocked(reason string) error {
 	if h.closed {
 		h.mu.Unlock()
 		return transport.ErrClosed

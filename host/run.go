@@ -59,7 +59,8 @@ func (h *Host) Run(ctx context.Context) error {
 	h.mu.Unlock()
 	h.running.Go(func() { h.carry(done) })
 	h.watchWorkers(ctx, done)
-	err := h.close(endsNow)
+	h.mu.Lock()
+	err := h.closeLocked(endsNow)
 	h.tails.Wait()
 	if errors.Is(err, transport.ErrClosed) { // the program has closed the endpoint
 		return nil

@@ -137,9 +137,13 @@ type observing struct {
 
 func (g *Grant) check(s *sessions) error {
 	if g.ofPlayer && s.player(g.player) == nil {
-		return fmt.Errorf("foretick: server.Config.Observe granted the view of player %d, which does not play", g.player)
+		return errNotViewed(g.player)
 	}
 	return nil
+}
+
+func errNotViewed(player foretick.PlayerID) error {
+	return fmt.Errorf("foretick: server.Config.Observe granted the view of player %d, which does not play", player)
 }
 
 // observers admits observers.

@@ -109,6 +109,9 @@ func (r *recording) observeGrant(observe func(Observer) (Grant, error), o Observ
 	}
 	g := r.sink.Observed(func() tape.Grant {
 		g, err := observe(o)
+		if err == nil && g.ofPlayer && g.player == ecs.Nobody { // a tape has no other sign of OfPlayer than the number
+			err = errNotViewed(g.player)
+		}
 		out := tape.Grant{Team: g.team, Player: uint16(g.player), Everything: g.everything, FollowOnly: g.followOnly}
 		if err != nil {
 			out.Refused, out.Text = true, err.Error()

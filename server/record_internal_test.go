@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/foretick/foretick/internal/tape"
 	"github.com/stretchr/testify/require"
 )
 
@@ -42,4 +43,31 @@ func TestEveryFieldIsOnTheTape(t *testing.T) {
 		fields += len(names)
 	}
 	require.Len(t, on, fields-len(left))
+}
+
+// asked is a recorder that stores what was granted.
+type asked struct {
+	tape.Sink
+	got tape.Grant
+}
+
+func (a *asked) Observed(ask func() tape.Grant) tape.Grant {
+	a.got = ask()
+	return a.got
+}
+
+// TestGrantsOnTheTape: a recorder changes no grant. The view of nobody is refused with one, too, and in a
+// replay: it is not the public view.
+func TestGrantsOnTheTape(t *testing.T) {
+	for _, want := range []Grant{Public(), OfTeam(3), OfPlayer(2), Everything(), Public().FollowOnly(), OfTeam(3).FollowOnly()} {
+		r := recording{sink: &asked{}}
+		got, err := r.observeGrant(func(Observer) (Grant, error) { return want, nil }, Observer{})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	sink := &asked{}
+	r := recording{sink: sink}
+	_, err := r.observeGrant(func(Observer) (Grant, error) { return OfPlayer(0), nil }, Observer{})
+	require.ErrorContains(t, err, "the view of player 0, which does not play")
+	require.True(t, sink.got.Refused)
 }

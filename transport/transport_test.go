@@ -45,7 +45,7 @@ func TestCodesHaveTheirNumbers(t *testing.T) {
 		transport.Disconnected, " ", transport.EventKind(9)))
 }
 
-func TestCutDetail(t *testing.T) {
+func TestCutReason(t *testing.T) {
 	assert.Equal(t, "short", transport.CutReason("short"))
 	for _, s := range []string{"x", "ö", "漢", "🎮", "a🎮", "\x80"} {
 		long := strings.Repeat(s, 300)

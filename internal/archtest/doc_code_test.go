@@ -46,7 +46,7 @@ var docCode = map[string]map[string]string{
 		var readPad func(client.View) command
 		var frames []int
 		var draw func(client.View)`},
-	"server/guest.go": {"err := srv.DoFor(": `
+	"server/players.go": {"err := srv.DoFor(": `
 		var srv *server.Server
 		var player server.Player`},
 	"frame.go": {"part := f.DrawnPart(": `
