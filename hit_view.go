@@ -254,8 +254,9 @@ func (f *Frame) Rewind(by PlayerID) HitView {
 
 // Present returns the world of the newest complete tick, the one before this. Use it for
 // weapons that no player aims: a mine, a turret, an NPC, the grenade of a player who left.
-// No player's entities are left out. Name entities that must not be hit with [HitView.Except].
-// On a client it is what its screen shows, without its own entities.
+// On the server it has the entities of every player, also of the one that fires: name those that
+// must not be hit with [HitView.Except]. On a client it is what its screen shows, without its own
+// entities.
 func (f *Frame) Present() HitView {
 	f.run.Shared.RefuseView()
 	return showing(f.in().Viewer.Present())

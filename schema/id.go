@@ -1,7 +1,7 @@
 package schema
 
-// Tick is a step of the simulation. Tick 0 is "none": a match begins at 1. Ticks do not
-// wrap after 2³² (2 years at 60 Hz).
+// Tick is a step of the simulation. Tick 0 is "none": a match begins at 1. A server ends its match
+// shortly before 2³² ticks (2 years at 60 Hz).
 type Tick = uint32
 
 // WireID names an entity on one connection. It is assigned when the entity is first

@@ -12,5 +12,5 @@ type NetID uint32
 // crate that any player may push.
 const Everyone uint16 = 0xFFFF
 
-// after reports whether a is later than b. Ticks wrap.
+// after reports whether a is later than b, also where the ticks of a user of this package wrap.
 func after(a, b schema.Tick) bool { return int32(a-b) > 0 }
