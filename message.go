@@ -77,6 +77,10 @@ func (m *Message[T]) Broadcast(f *ServerFrame, v T) {
 // fn runs on clients only: within Step, outside of any tick. tick is the server's tick when
 // it sent the message. A program that is only a server may pass a nil fn. client.New returns
 // an error for a nil fn.
+//
+// fn runs in the Step that received the message. Others are drawn in the past, so the screen
+// does not show that tick yet, and what the message is about may not be drawn. To show both
+// together, keep the message until client.View.RenderTick has reached tick.
 func (m *Message[T]) OnClient(p *Protocol, fn func(f *Frame, tick Tick, v T)) {
 	if m == nil {
 		p.faultf("OnClient is called on a nil Message of %s: use a field of the game, as in g.Kill.OnClient", game.TypeNameOf[T]())

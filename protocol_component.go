@@ -235,6 +235,10 @@ func (p *Protocol) spoils(h ecs.Handle) bool {
 
 // Prefab declares a prefab: the components that its entities are spawned with. Their values
 // are zero unless [Default] sets them. They are the baseline of an entity's first snapshot.
+//
+// The state of an entity takes at most 16 KiB. Err reports a prefab that can get longer by the
+// max of its fields. An entity that gets longer by components added in play is not sent: see
+// stats.Server.RecordsTooLong.
 func (p *Protocol) Prefab(k *ecs.Prefab, name string, hs ...ecs.Handle) {
 	if !p.givenPrefab("Prefab", k) {
 		return

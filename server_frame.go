@@ -23,8 +23,12 @@ type ServerFrame struct {
 // It panics with [UsageError] for the owners [ecs.Common] and [ecs.ClientOnly],
 // which are parts of a client's world. Spawn shared physics objects for [ecs.Nobody].
 //
-// On clients the entity appears when a snapshot brings it. Shared systems call
-// [Frame.SpawnBy], which names the spawner: while one runs, Spawn panics with [UsageError].
+// On clients the entity appears when a snapshot brings it. One that is gone before the next
+// snapshot is never sent: at 30 ticks and 15 snapshots a second, players miss every other
+// entity that lives for one tick. Send a [Message] for what is that brief.
+//
+// Shared systems call [Frame.SpawnBy], which names the spawner: while one runs, Spawn panics
+// with [UsageError].
 func (f *ServerFrame) Spawn(k *ecs.Prefab, owner PlayerID) ecs.Entity {
 	return f.in().Spawner.Spawn(k, owner)
 }

@@ -143,8 +143,9 @@ const (
 	// Resuming: the connection was lost, and the client reconnects. The world does not
 	// change.
 	Resuming
-	// Playing: commands are sampled, predicted and sent. An observer that receives the match is
-	// Playing, too.
+	// Playing: commands are sampled, predicted and sent. The first frame shows the player's own
+	// entities without others: those appear when View.RenderTick has reached the tick of the
+	// first snapshot (see Config.OnSnapshot). An observer that receives the match is Playing, too.
 	Playing
 	// Closed: the connection ended; View.Err says why.
 	Closed

@@ -50,16 +50,20 @@ type Game struct {
 	Buy   foretick.Request[Buy]
 	Said  foretick.Message[Said]
 	Sold  foretick.Message[Sold]
+	Fell  foretick.Message[Fell]
 
-	// Play plays a sound and Print shows a line. Both are for clients.
+	// Play plays a sound, Print shows a line and Dust rises where an apple falls. They are for clients.
 	Play  func(sound string)
 	Print func(line string)
+	Dust  func(at Fell)
 
 	players, apples *ecs.Query
 	level           *Level
 	server          *server.Server // on the server
 	ready           map[foretick.PlayerID]bool
 	apart           map[ecs.Entity]uint8 // apples that each body had in the frame before
+	falls           []fall               // on a client, those that are not drawn yet
+	first           foretick.Tick        // of the client's first snapshot
 }
 
 // Protocol declares the game: a function for each page.
@@ -72,6 +76,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 	g.declareLobby(p)
 	g.declareSpawns(p)
 	g.declarePose(p)
+	g.declareMoments(p)
 	g.declareSeats(p)
 	p.Prefab(&g.Player, "player", &g.Pos, &g.Bag, &g.Pose, &g.Name, &g.Cmd)
 	g.declareTouch(p)

@@ -28,6 +28,7 @@ func (g *Game) grow(f *foretick.ServerFrame, _ ecs.Rows) {
 	}
 	apple, r := f.Spawn(&g.Apple, ecs.Nobody), f.Rand(0)
 	*g.Pos.Get(f.World, apple) = Position{X: 2 + float32(r%28), Y: 2 + float32(r>>32%28)}
+	g.Fell.Broadcast(f, Fell(*g.Pos.Get(f.World, apple)))
 }
 
 // throw runs on both ends: the apple flies at once.
