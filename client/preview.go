@@ -124,7 +124,7 @@ func (p *preview) Edit(fn func(f *foretick.ServerFrame)) {
 	}
 	p.canvas.undraw()
 	p.match.Edit(fn)
-	p.canvas.record(p.match.Tick())
+	p.canvas.recordEdit(p.match.Tick())
 }
 
 // Close implements probe.Preview.
@@ -141,6 +141,9 @@ func (p *preview) end() {
 	case p.view.State == Closed:
 	case gone != nil:
 		p.view.State, p.view.Err = Closed, gone
+		if !p.match.Closed() {
+			p.match.Leave() // no further tick does it
+		}
 	case p.match.Closed():
 		p.view.State, p.view.Err = Closed, &transport.DisconnectError{Code: transport.Closed}
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick"
@@ -26,6 +27,7 @@ type canvas struct {
 	refs *previewRefs
 
 	now, before record
+	unedited    record       // scratch: what now had before an edit
 	cut         []ecs.Entity // the entities that were teleported in the running tick
 
 	drawn bool
@@ -68,6 +70,22 @@ func (c *canvas) record(t foretick.Tick) {
 	for _, rows := range c.entities.All(c.world) {
 		for k, e := range rows.Entities() {
 			c.recordEntity(rows, k, e)
+		}
+	}
+}
+
+// recordEdit is record after an edit. What the edit changed is drawn as it is now, without a way from where
+// it was.
+func (c *canvas) recordEdit(t foretick.Tick) {
+	c.unedited.copyFrom(&c.now)
+	c.record(t)
+	for _, it := range c.now.items {
+		if it.comp == itself {
+			continue
+		}
+		was, from, n := c.unedited.wordsOf(it.e, int(it.comp)), c.before.wordsOf(it.e, int(it.comp)), c.p.Components[it.comp].Schema.Words()
+		if is := c.now.words[it.off:]; was != nil && from != nil && !slices.Equal(was[:n], is[:n]) {
+			copy(from[:n], is)
 		}
 	}
 }

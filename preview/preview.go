@@ -120,11 +120,11 @@ func (p *Preview) StepTick() { p.engine.StepTick() }
 func (p *Preview) SetTimeScale(scale float64) { p.engine.SetTimeScale(scale) }
 
 // Edit calls fn on the state of the newest tick, and keeps what fn changes: for an editor that
-// moves and spawns things between Steps, also while paused. The next Step shows it. f is the
-// server's frame. A change made without Edit to a component that is drawn would be undone.
+// moves and spawns things between Steps, also while paused. The next Step shows it, and draws
+// what fn changed as it is, not between two ticks. f is the server's frame. A change made without Edit to a component that is drawn would be undone.
 func (p *Preview) Edit(fn func(f *foretick.ServerFrame)) { p.engine.Edit(fn) }
 
-// Close ends the match: OnLeave runs for the player. After it Step does nothing. A second
+// Close ends the match: OnLeave runs for the player, unless it was kicked before. After it Step does nothing. A second
 // Close returns [transport.ErrClosed].
 func (p *Preview) Close() error { return p.engine.Close() }
 

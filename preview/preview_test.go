@@ -235,6 +235,8 @@ func TestPreviewTellsEverything(t *testing.T) {
 	require.ErrorAs(t, v.Err, &why)
 	require.Equal(t, transport.FirstUserCode, why.Code)
 	require.ErrorIs(t, g.talk.Send(p, stageTalk{"late"}), foretick.ErrNotPlaying)
+	_, rest = stripped(g.log, "client's")
+	require.Equal(t, []string{"leave 1"}, rest, "a kicked player leaves at once")
 	require.NoError(t, p.Close())
 	_, rest = stripped(g.log, "client's")
 	require.Equal(t, []string{"leave 1"}, rest)
@@ -279,6 +281,33 @@ func TestPreviewDrawsNoWayAcrossATeleport(t *testing.T) {
 	step(stageTick)
 	step(stageTick / 2)
 	require.Equal(t, []float32{100, 100}, g.drawn)
+}
+
+// What an edit changes is drawn there from the next frame on, also while the match is paused in the middle of a tick.
+// All else is drawn between two ticks as before.
+func TestPreviewDrawsAnEditAtOnce(t *testing.T) {
+	g := &stageGame{}
+	p, step := g.preview(t)
+	step(0)
+	step(stageTick)
+	g.now.Go = true
+	step(stageTick)
+	step(stageTick / 2)
+	require.Equal(t, float32(0.5), g.drawn[len(g.drawn)-1])
+	p.Pause(true)
+	p.Edit(func(f *foretick.ServerFrame) { g.label.Get(f.World, g.me).Text = "you" })
+	step(stageTick)
+	require.Equal(t, float32(0.5), g.drawn[len(g.drawn)-1], "it was not moved")
+	for _, x := range []float32{40, -20} {
+		p.Edit(func(f *foretick.ServerFrame) { g.place.Get(f.World, g.me).X = x })
+		step(stageTick)
+		step(stageTick)
+		require.Equal(t, []float32{x, x}, g.drawn[len(g.drawn)-2:])
+	}
+	p.Pause(false)
+	step(stageTick / 2)
+	step(stageTick / 2)
+	require.Equal(t, []float32{-20, -19.5}, g.drawn[len(g.drawn)-2:], "it goes on from there")
 }
 
 // A paused match does not tick, but is drawn. StepTick computes one tick and shows its state. The time

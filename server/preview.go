@@ -27,6 +27,7 @@ type previewMatch struct {
 	seats    *seats
 	views    *shotViews
 	entities *frameEntities
+	turnover *turnover
 }
 
 // CheckPreview is for package preview, which calls it without a server. It checks a configuration and
@@ -41,7 +42,7 @@ func (*internals) NewPreview(cfg Config) (*Server, seat.Match, error) {
 		return nil, nil, err
 	}
 	s.run.inner = true
-	return s, &previewMatch{s, &s.sim, &s.clock, &s.run, &s.level, &s.sessions, &s.seats, &s.views, &s.entities}, nil
+	return s, &previewMatch{s, &s.sim, &s.clock, &s.run, &s.level, &s.sessions, &s.seats, &s.views, &s.entities, &s.turnover}, nil
 }
 
 func (m *previewMatch) Join(owner foretick.PlayerID, at *seat.Player) { m.seats.joinLocal(owner, at) }
@@ -73,6 +74,13 @@ func (m *previewMatch) Level() seat.Level {
 
 func (m *previewMatch) Edit(fn func(f *foretick.ServerFrame)) {
 	fn(forServer(&m.sim.frame))
+	m.sim.roundTick(true)
+}
+
+func (m *previewMatch) Leave() {
+	m.run.changing = true
+	m.turnover.changePlayers()
+	m.run.changing = false
 	m.sim.roundTick(true)
 }
 

@@ -85,6 +85,8 @@ type Match interface {
 
 	// Edit calls fn on the state of the newest tick, and rounds that state as the tick does.
 	Edit(fn func(f *foretick.ServerFrame))
+	// Leave calls the handlers for players that left in the newest tick, if no further tick runs.
+	Leave()
 	// Sits reports whether the player has its place.
 	Sits(owner foretick.PlayerID, at *Player) bool
 	// Request queues a request of the player.
