@@ -173,7 +173,7 @@ func TestCommandThatNeverLeftItsClient(t *testing.T) {
 		now.X = x
 		looking := screenFrame{shown: shownTime{tick: view}}
 		ip.readInput(looking)
-		ip.command(20, looking, false)
+		ip.command(20, looking, 0)
 		return ip.history.Find(20)
 	}
 	packs := func(x int8) []byte { return compiledOf(p).Command.Schema.Pack(unsafe.Pointer(&keys{x}), nil) }
@@ -209,7 +209,7 @@ func TestCommandMadeAgainAsItWas(t *testing.T) {
 		now.X = x
 		looking := screenFrame{shown: shownTime{tick: view}}
 		ip.readInput(looking)
-		ip.command(20, looking, false)
+		ip.command(20, looking, 0)
 		return ip.history.Find(20)
 	}
 	certain := func() bool {

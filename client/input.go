@@ -19,6 +19,7 @@ type input struct {
 	commands *netcode.CommandSender
 	history  *prediction.History[tickInput]
 	sample   unsafe.Pointer // the input as of the last frame
+	over     []int64        // what the Go types of its sums cannot hold, by field
 	press    press          // the newest press that no tick has taken yet
 	// sampled is the newest tick that has a command. It is the predicted tick, or with input delay a
 	// later one.
@@ -95,11 +96,16 @@ type press struct {
 // longer, because the prediction was stalled, is judged by the newest frame.
 const pressTicks = 2
 
+// carriedPart is the part of a second whose ticks take what is left of a sum. The rest of a longer
+// movement is lost, because a body that turns on long after the mouse stopped cannot be aimed.
+const carriedPart = 4
+
 // newInput makes room for the commands of c.
 func newInput(b *base) input {
 	ip := input{base: b, history: prediction.NewHistory[tickInput](b.commandsKept())}
 	if cmd := b.p.Command; cmd != nil {
 		t := cmd.Handle.Type()
+		ip.over = make([]int64, len(cmd.Schema.Fields()))
 		ip.sample, ip.made, ip.press.at = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
 	}
 	return ip
@@ -134,7 +140,7 @@ func (ip *input) readInput(looking screenFrame) {
 	clear(unsafe.Slice((*byte)(ip.sample), size))
 	ip.cfg.Sample.sample(ip.view, ip.sample)
 	pressed := schema.Pressed(ip.sample)
-	if full := schema.Gather(ip.sample, ip.made); full >= 0 {
+	if full := schema.Gather(ip.sample, ip.made, ip.over); full >= 0 {
 		ip.losses.CountFull(ip.p.Command.Name, schema, full)
 	}
 	if pressed {
@@ -143,29 +149,29 @@ func (ip *input) readInput(looking screenFrame) {
 	}
 }
 
-// commandUpTo makes the commands of all ticks up to t and returns how many it made. The part of a sum
-// that exceeds its range is left for the next of them.
+// commandUpTo makes the commands of all ticks up to t and returns how many it made.
 func (ip *input) commandUpTo(t foretick.Tick, looking screenFrame) (n int) {
 	for ; int32(t-ip.sampled) > 0; n++ {
 		ip.sampled++
-		ip.command(ip.sampled, looking, ip.sampled != t)
+		ip.command(ip.sampled, looking, int(t-ip.sampled))
 	}
 	return n
 }
 
 // command makes the command of tick t from the player's input. It rounds the input as sending does, so
-// that both ends run the same value. more is true if the same frame makes further commands.
-func (ip *input) command(t foretick.Tick, looking screenFrame, more bool) {
+// that both ends run the same value. The part of a sum that exceeds its range is left for the next ticks:
+// for the further ones of the same frame, and for those of a quarter of a second.
+func (ip *input) command(t foretick.Tick, looking screenFrame, further int) {
 	cmd := ip.p.Command
 	if cmd == nil || ip.cfg.Observe != nil {
 		return
 	}
 	from, looked := ip.commanded(cmd, looking)
-	if more {
+	if from != ip.made {
 		layout.CopyBytes(ip.made, from, cmd.Size)
 		from = ip.made
-		cmd.Schema.ClampSums(from)
 	}
+	cmd.Schema.ClampSums(from)
 	ip.losses.Sent(cmd.Name, cmd.Schema, from)
 	packed := cmd.Schema.Pack(from, ip.packed[:0])
 	if ip.first == 0 {
@@ -192,7 +198,9 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, more bool) {
 	in.sampled, in.frame = ip.now, looked.number
 	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
 	in.whole = rewind.Keys{A: looked.shown.tick, F: float32(looked.shown.fraction) / 256}
-	cmd.Schema.Deduct(ip.sample, in.at, more)
+	if full := cmd.Schema.Deduct(ip.sample, in.at, ip.over, further+max(ip.p.TickRate/carriedPart, 1)); full >= 0 {
+		ip.losses.CountFull(cmd.Name, cmd.Schema, full)
+	}
 	ip.commands.Push(netcode.Command{
 		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: in.offset, Data: packed,
 	})

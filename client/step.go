@@ -276,10 +276,9 @@ func (s overheard) sample(v View, dst unsafe.Pointer) {
 // one-shot field (tag oneshot) that was set in any frame since the last tick. So a press
 // and release between two ticks acts once. Fields with the tag sum, such as the travel of a
 // mouse, are added up over all frames since the last tick, whatever the frame rate. A tick
-// takes at most what the field's range holds. If frames are slower than ticks, one frame
-// makes several commands, and the next of these commands takes the rest. A rest that no
-// command takes is lost, and counted in [Client.Losses]. While a menu is open, return the
-// zero command.
+// takes at most what the field's range holds, and the next ticks take the rest. Of a rest that
+// takes more than a quarter of a second, the excess is lost, and counted in [Client.Losses].
+// While a menu is open, return the zero command.
 //
 // Tag the fields of an aim with press, as in `net:"angle,bits=16,press"`. The tick takes
 // them from the last frame that set a one-shot, and the server judges the shot by what the

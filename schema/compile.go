@@ -281,8 +281,8 @@ func (c *compiler) integer(t reflect.Type, offset uintptr, path string, g tag) {
 }
 
 func (c *compiler) addLeaf(t reflect.Type, path string, g tag, l quantise.Leaf) {
-	if g.oneshot && l.Class != quantise.Bool {
-		c.addFault(path, "only a bool can be a oneshot", "use a bool, or drop oneshot")
+	if g.oneshot && !l.CanPress() {
+		c.addFault(path, "only a bool, or an integer that can be 0, can be a oneshot", "use one of these, or drop oneshot")
 		return
 	}
 	if problem, fix := g.sums(&l); problem != "" {

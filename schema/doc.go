@@ -46,11 +46,13 @@
 //	             field. A field may name several of these four; a viewer in any of
 //	             them receives it. A viewer who receives no field of a component does
 //	             not receive the component.
-//	oneshot      bools of commands: an action, never repeated ([Schema.ClearMomentary])
+//	oneshot      bools and integers of commands: an action, or which of several (0: none),
+//	             never repeated ([Schema.ClearMomentary])
 //	sum          numbers of commands: movement, such as a mouse's. The samples of all
 //	             frames since the last tick are added up, and what the step's rounding
 //	             leaves is kept for the next tick. Never repeated. The range is of the
-//	             movement in a tick ([Schema.Gather])
+//	             movement in a tick, and the next ticks take what exceeds it
+//	             ([Schema.Gather])
 //	press        commands: the field is taken from the frame with the oneshot's press,
 //	             not from the tick's last frame. Tag the aim with it. On a oneshot:
 //	             this one counts as a press. If no oneshot has the tag, all count. See

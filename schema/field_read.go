@@ -49,7 +49,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 		l.Vec = uint16(r.vec)
 	}
 	r.sort(&l, s.plan.Predicted)
-	if l.Sum && l.Ranged() && l.Class != quantise.Uint64 && (l.Lo > 0 || l.Hi < 0) {
+	if l.Sum && !l.HoldsZero() {
 		r.failAt("range")
 	}
 	if flags&fieldTolerance != 0 {
@@ -58,7 +58,7 @@ func (r *schemaReader) field(s *Schema, before string) string {
 	if way == wayVelocity {
 		l.Speed = uint16(r.uint(maxWords-1, "velocity")) + 1
 	}
-	if r.fault != "" || typ == "" || l.OneShot && l.Class != quantise.Bool || l.Interpolation != quantise.Snap && (l.Class == quantise.Bool || l.Class == quantise.Ref || l.Class.Varies() || l.Class == quantise.Quat && !l.Floats()) || l.Tolerance != 0 && (!l.Class.Moves()) {
+	if r.fault != "" || typ == "" || l.OneShot && !l.CanPress() || l.Interpolation != quantise.Snap && (l.Class == quantise.Bool || l.Class == quantise.Ref || l.Class.Varies() || l.Class == quantise.Quat && !l.Floats()) || l.Tolerance != 0 && (!l.Class.Moves()) {
 		r.failAt("field")
 		return name
 	}

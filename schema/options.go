@@ -38,7 +38,7 @@ type Field struct {
 
 	Audience Audience // classes of viewers that receive the field; 0: every viewer
 	Owner    bool     // the entity's owner receives the field, but not every viewer
-	OneShot  bool     // an action that is never repeated (tag oneshot)
+	OneShot  bool     // an action, or which of several, that is never repeated (tag oneshot)
 	Sum      bool     // movement, added up over the frames of a tick and never repeated (tag sum)
 	Press    bool     // in a command: taken from the frame with the press of a oneshot (tag press); neither described nor sent
 	Lerp     bool     // the field is interpolated, in whatever way

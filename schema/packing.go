@@ -46,25 +46,32 @@ func (s *Schema) UnpackRefs(b []byte, refs Refs, dst unsafe.Pointer) error {
 	}
 }
 
-// ClearMomentary sets every field tagged oneshot to false, and every field tagged sum to
+// ClearMomentary sets every field tagged oneshot to false or 0, and every field tagged sum to
 // 0. Use it to repeat a command.
 func (s *Schema) ClearMomentary(p unsafe.Pointer) { s.plan.ClearMomentary(p) }
 
-// Gather sets the oneshot fields of dst that are set in src, and adds src's sum fields to
-// those of dst. Use it when two samples of a player's input fall into one tick. A sum that
-// its Go type cannot hold stays at the type's limit. Gather then returns the field's index
-// in [Schema.Fields], if [Schema.Outside] does not find it as well, and otherwise −1.
-func (s *Schema) Gather(dst, src unsafe.Pointer) (full int) { return s.plan.Gather(dst, src) }
+// Gather sets the oneshot fields of dst from src, unless dst has them set, and adds src's sum
+// fields to those of dst. Use it when two samples of a player's input fall into one tick, with
+// the later one in dst. over has an
+// element for each of [Schema.Fields]: the part of a sum that its Go type cannot hold. If an
+// int64, an uint64 or a float cannot hold a sum, it stays at its type's limit. Gather then
+// returns the field's index, and otherwise −1.
+func (s *Schema) Gather(dst, src unsafe.Pointer, over []int64) (full int) {
+	return s.plan.Gather(dst, src, over)
+}
 
 // ClampSums moves the sum fields at p into their ranges, and NaN to 0. Use it where
 // [Schema.Deduct] keeps the rest.
 func (s *Schema) ClampSums(p unsafe.Pointer) { s.plan.ClampSums(p) }
 
-// Deduct removes a command that was sent from the input gathered at p: oneshots become
-// false, and of each sum the rest stays. The rest is what rounding to the step left, so
-// slow movement adds up. With more it is also what exceeded the range. Set more when
-// another command is made of the same input.
-func (s *Schema) Deduct(p, sent unsafe.Pointer, more bool) { s.plan.Deduct(p, sent, more) }
+// Deduct removes a command that was sent from the input gathered at p and in over: oneshots
+// become false or 0, and of each sum the rest stays for the next commands. The rest is what
+// exceeded the range, and what rounding to the step left, so slow movement adds up. Deduct
+// bounds the rest by what so many commands can hold. It returns the index of a field that
+// lost something by that, in [Schema.Fields], and otherwise −1.
+func (s *Schema) Deduct(p, sent unsafe.Pointer, over []int64, ticks int) (full int) {
+	return s.plan.Deduct(p, sent, over, ticks)
+}
 
 // Pressed reports whether a command has a oneshot set that counts as a press. That is a
 // oneshot tagged press, or any if none has that tag.

@@ -45,6 +45,28 @@ func TestPress(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, s.Pressed(unsafe.Pointer(&untagged{Jump: true})))
 	require.False(t, s.Pressed(unsafe.Pointer(&untagged{X: 1})))
+	type chosen struct {
+		Weapon uint16  `net:"max=400,oneshot"`
+		Emote  [2]int8 `net:"min=-3,max=3,oneshot"`
+	}
+	s, err = schema.Compile(reflect.TypeFor[chosen](), schema.Options{})
+	require.NoError(t, err)
+	require.True(t, s.Pressed(unsafe.Pointer(&chosen{Weapon: 256})))
+	require.True(t, s.Pressed(unsafe.Pointer(&chosen{Emote: [2]int8{0, -1}})))
+	require.False(t, s.Pressed(unsafe.Pointer(&chosen{})))
+	now, before, over := chosen{256, [2]int8{0, 2}}, chosen{7, [2]int8{-1, 3}}, make([]int64, 3)
+	require.Equal(t, -1, s.Gather(unsafe.Pointer(&now), unsafe.Pointer(&before), over))
+	require.Equal(t, chosen{256, [2]int8{-1, 2}}, now, "the later sample counts if it has one")
+	var sent chosen
+	require.NoError(t, s.Unpack(s.Pack(unsafe.Pointer(&now), nil), unsafe.Pointer(&sent)))
+	require.Equal(t, now, sent)
+	require.Equal(t, -1, s.Deduct(unsafe.Pointer(&now), unsafe.Pointer(&sent), over, 3))
+	require.Zero(t, now)
+	s.ClearMomentary(unsafe.Pointer(&sent))
+	require.Zero(t, sent)
+
+	s, err = schema.Compile(reflect.TypeFor[untagged](), schema.Options{})
+	require.NoError(t, err)
 	kept := untagged{X: 5}
 	require.False(t, s.CopyPress(unsafe.Pointer(&kept), unsafe.Pointer(&untagged{X: 1})))
 	require.Equal(t, untagged{X: 5}, kept)

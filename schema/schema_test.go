@@ -126,7 +126,10 @@ func TestCompileErrors(t *testing.T) {
 		X uint8 `net:"max=256"`
 	}
 	type oneshot struct {
-		X int32 `net:"oneshot"`
+		X float32 `net:"oneshot"`
+	}
+	type oneshotRange struct {
+		X int32 `net:"min=1,max=5,oneshot"`
 	}
 	type lerpBool struct {
 		X bool `net:"lerp"`
@@ -205,7 +208,8 @@ func TestCompileErrors(t *testing.T) {
 		{hiddenField{}, "hiddenField.x: is not exported"},
 		{intStep{}, "intStep.X: step, sim, angle and bits are for floats"},
 		{intRange{}, "intRange.X: min=0 and max=256 are no range of uint8"},
-		{oneshot{}, "oneshot.X: only a bool can be a oneshot"},
+		{oneshot{}, "oneshot.X: only a bool, or an integer that can be 0, can be a oneshot"},
+		{oneshotRange{}, "oneshotRange.X: only a bool, or an integer that can be 0, can be a oneshot"},
 		{lerpBool{}, "lerpBool.X: a bool has nothing to interpolate"},
 		{both{}, "both.X: lerp and snap exclude each other"},
 		{twice{}, "twice.X: max is given twice"},
@@ -322,7 +326,7 @@ func TestPackEnforcesRanges(t *testing.T) {
 
 	c = command{Fire: true, Held: true}
 	e := command{Jump: true}
-	s.Gather(ptr(&e), ptr(&c))
+	s.Gather(ptr(&e), ptr(&c), make([]int64, len(s.Fields())))
 	require.Equal(t, command{Fire: true, Jump: true}, e)
 	s.ClearMomentary(ptr(&c))
 	require.Equal(t, command{Held: true}, c)

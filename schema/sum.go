@@ -13,7 +13,7 @@ func (t *tag) sums(l *quantise.Leaf) (problem, fix string) {
 		return "sum and press exclude each other", "drop press: a sum is of all frames, also of the one with the press"
 	case t.how() != quantise.Snap:
 		return "a sum has nothing to interpolate", "drop " + t.how().String()
-	case l.Ranged() && l.Class != quantise.Uint64 && (l.Lo > 0 || l.Hi < 0):
+	case !l.HoldsZero():
 		return "a sum begins at 0, which is out of its range", "give a range that holds 0"
 	}
 	return "", ""

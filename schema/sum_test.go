@@ -33,79 +33,107 @@ func TestGather(t *testing.T) {
 		B bool `net:"oneshot"`
 	}{3, true}, 6}
 	b := summed{Held: 2, Step: -0.25, Fine: 0.5, Raw: [2]float32{3, -4}, I8: 27, I16: -100, I64: 9, U64: 1, U16: 3}
-	require.Equal(t, -1, s.Gather(ptr(&b), ptr(&a)))
+	over := make([]int64, len(s.Fields()))
+	require.Equal(t, -1, s.Gather(ptr(&b), ptr(&a), over))
 	want := a
 	want.Held, want.Step, want.Fine, want.Raw, want.I8, want.I16, want.I64, want.U64, want.U16 = 2, 0.25, 0.75, [2]float32{4, -6}, 127, -300, 4, 8, 9
 	want.U32.A = 0
 	require.Equal(t, want, b)
 	s.ClearMomentary(ptr(&b))
 	require.Equal(t, summed{Held: 2}, b)
-	require.Zero(t, testing.AllocsPerRun(10, func() { s.Gather(ptr(&b), ptr(&a)); s.ClampSums(ptr(&b)); s.Deduct(ptr(&b), ptr(&a), true) }))
+	require.Zero(t, testing.AllocsPerRun(10, func() { s.Gather(ptr(&b), ptr(&a), over); s.ClampSums(ptr(&b)); s.Deduct(ptr(&b), ptr(&a), over, 1) }))
 }
 
-// A sum that the type cannot hold becomes the type's limit. Gather returns the field, unless Outside finds it by
-// its range.
+// What the type of a sum cannot hold stays beside it. A type that holds as much as that becomes its limit, and
+// Gather returns the field.
 func TestGatherWhatNoTypeHolds(t *testing.T) {
 	s := compile[summed](t, schema.Options{})
-	field := func(name string) int {
-		for i, f := range s.Fields() {
-			if f.Name == name {
-				require.True(t, f.Sum)
-				return i
-			}
-		}
-		panic(name)
-	}
 	for _, c := range []struct {
 		field     string
 		a, b, sum summed
+		over      int64
 	}{
-		{"I8", summed{I8: 100}, summed{I8: 28}, summed{I8: 127}},
-		{"I8", summed{I8: -100}, summed{I8: -29}, summed{I8: -128}},
-		{"I64", summed{I64: math.MaxInt64}, summed{I64: 1}, summed{I64: math.MaxInt64}},
-		{"I64", summed{I64: math.MinInt64}, summed{I64: -1}, summed{I64: math.MinInt64}},
-		{"U64", summed{U64: math.MaxUint64}, summed{U64: 1}, summed{U64: math.MaxUint64}},
-		{"Raw[0]", summed{Raw: [2]float32{math.MaxFloat32}}, summed{Raw: [2]float32{math.MaxFloat32}}, summed{Raw: [2]float32{math.MaxFloat32}}},
-		{"Raw[1]", summed{Raw: [2]float32{0, -math.MaxFloat32}}, summed{Raw: [2]float32{0, -math.MaxFloat32}}, summed{Raw: [2]float32{0, -math.MaxFloat32}}},
+		{"I8", summed{I8: 100}, summed{I8: 28}, summed{I8: 127}, 1},
+		{"I8", summed{I8: -100}, summed{I8: -100}, summed{I8: -128}, -72},
+		{"I16", summed{I16: 5}, summed{I16: math.MaxInt16}, summed{I16: math.MaxInt16}, 5},
+		{"I64", summed{I64: math.MaxInt64}, summed{I64: 1}, summed{I64: math.MaxInt64}, 0},
+		{"I64", summed{I64: math.MinInt64}, summed{I64: -1}, summed{I64: math.MinInt64}, 0},
+		{"U64", summed{U64: math.MaxUint64}, summed{U64: 1}, summed{U64: math.MaxUint64}, 0},
+		{"Raw[0]", summed{Raw: [2]float32{math.MaxFloat32}}, summed{Raw: [2]float32{math.MaxFloat32}}, summed{Raw: [2]float32{math.MaxFloat32}}, 0},
+		{"Raw[1]", summed{Raw: [2]float32{0, -math.MaxFloat32}}, summed{Raw: [2]float32{0, -math.MaxFloat32}}, summed{Raw: [2]float32{0, -math.MaxFloat32}}, 0},
 	} {
-		got := c.b
-		require.Equal(t, field(c.field), s.Gather(ptr(&got), ptr(&c.a)), c.field)
+		at, over := sumField(t, s, c.field), make([]int64, len(s.Fields()))
+		got, full := c.b, -1
+		if c.over == 0 {
+			full = at
+		}
+		require.Equal(t, full, s.Gather(ptr(&got), ptr(&c.a), over), c.field)
 		require.Equal(t, c.sum, got)
+		require.Equal(t, c.over, over[at], c.field)
 	}
-	ranged := summed{I16: math.MaxInt16}
-	require.Equal(t, -1, s.Gather(ptr(&ranged), ptr(&summed{I16: 5})), "Outside finds it")
-	require.Equal(t, int16(math.MaxInt16), ranged.I16)
-	require.Equal(t, field("I16"), s.Outside(ptr(&ranged), 0))
 }
 
-// The rest that rounding left stays for the next command. The rest beyond the range stays only if more commands
-// are made of the same input.
+func sumField(t *testing.T, s *schema.Schema, name string) int {
+	for i, f := range s.Fields() {
+		if f.Name == name {
+			require.True(t, f.Sum)
+			return i
+		}
+	}
+	panic(name)
+}
+
+// The next commands take what exceeded the range or was left by rounding, and together no more than so many of them
+// can hold.
 func TestDeduct(t *testing.T) {
 	s := compile[summed](t, schema.Options{})
+	over := make([]int64, len(s.Fields()))
 	send := func(from summed) (sent summed) {
+		s.ClampSums(ptr(&from))
+		require.Equal(t, -1, s.Outside(ptr(&from), 0))
 		require.NoError(t, s.Unpack(s.Pack(ptr(&from), nil), ptr(&sent)))
 		return sent
 	}
 	at := summed{Held: 4, Step: 2.36, Fine: 0.34, Raw: [2]float32{5, 6}, I8: 3, I16: 700, I64: 8, U64: 9, U16: 12}
 	at.U32.B = true
-	first := at
-	s.ClampSums(ptr(&first))
-	require.Equal(t, -1, s.Outside(ptr(&first), 0))
-	s.Deduct(ptr(&at), ptr(new(summed)), true)
+	over[sumField(t, s, "I8")] = -300
+	require.Equal(t, -1, s.Deduct(ptr(&at), ptr(new(summed)), over, 3))
 	require.False(t, at.U32.B)
-	sent := send(first)
+	require.Equal(t, int8(-128), at.I8, "what its type could not hold before")
+	require.Equal(t, int64(-169), over[sumField(t, s, "I8")])
+	sent := send(at)
 	require.Equal(t, int16(300), sent.I16)
-	s.Deduct(ptr(&at), ptr(&sent), true)
+	require.Equal(t, -1, s.Deduct(ptr(&at), ptr(&sent), over, 3))
 	require.InDelta(t, 1.36, at.Step, 1e-6)
 	require.InDelta(t, 0.04, at.Fine, 1e-9)
-	require.Equal(t, summed{Held: 4, Step: at.Step, Fine: at.Fine, I16: 400, U16: 3}, at)
+	require.Equal(t, summed{Held: 4, Step: at.Step, Fine: at.Fine, I8: -128, I16: 400, U16: 3}, at)
 	sent = send(at)
-	s.Deduct(ptr(&at), ptr(&sent), false)
+	require.Equal(t, sumField(t, s, "Step"), s.Deduct(ptr(&at), ptr(&sent), over, 0))
 	require.InDelta(t, 0.04, at.Fine, 1e-9, "rounding")
-	require.Equal(t, summed{Held: 4, Fine: at.Fine}, at, "what is out of the range is lost")
+	require.InDelta(t, 0.051, at.Step, 1e-6)
+	require.Equal(t, summed{Held: 4, Step: at.Step, Fine: at.Fine}, at, "no command takes what is out of the range")
+	require.Equal(t, make([]int64, len(over)), over)
+
+	for _, c := range []struct {
+		field      string
+		from, want summed
+	}{
+		{"Step", summed{Step: 7}, summed{Step: 3.051}},
+		{"Fine", summed{Fine: -7}, summed{Fine: -3.051}},
+		{"I16", summed{I16: 2000}, summed{I16: 900}},
+		{"I16", summed{I16: -2000}, summed{I16: -900}},
+		{"U16", summed{U16: 65535}, summed{U16: 27}},
+	} {
+		sent := send(c.from)
+		require.Equal(t, sumField(t, s, c.field), s.Deduct(ptr(&c.from), ptr(&sent), over, 3), "%+v", c.want)
+		require.InDelta(t, c.want.Step, c.from.Step, 1e-6)
+		require.InDelta(t, c.want.Fine, c.from.Fine, 1e-9)
+		c.want.Step, c.want.Fine = c.from.Step, c.from.Fine
+		require.Equal(t, c.want, c.from)
+	}
 
 	nan := summed{Step: float32(math.NaN()), Raw: [2]float32{float32(math.NaN())}}
 	sent = send(nan)
-	s.Deduct(ptr(&nan), ptr(&sent), false)
+	require.Equal(t, sumField(t, s, "Step"), s.Deduct(ptr(&nan), ptr(&sent), over, 3))
 	require.Equal(t, summed{}, nan)
 }

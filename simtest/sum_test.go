@@ -140,48 +140,72 @@ func TestSumsSurviveLoss(t *testing.T) {
 	}
 }
 
-// Movement beyond the range of a tick, or of the field's type, is clamped and counted.
+// The next ticks take the movement beyond the range of a tick, or of the field's type. What would take more than a
+// quarter of a second is lost and counted.
 func TestSumsOutOfRange(t *testing.T) {
 	type turn struct {
-		Ranged int8  `net:"max=100,sum"`
-		Whole  int8  `net:"sum"`
-		Fits   int16 `net:"max=1000,sum"`
+		Ranged int8    `net:"max=100,sum"`
+		Whole  int8    `net:"sum"`
+		Fits   int16   `net:"max=1000,sum"`
+		Angle  float32 `net:"min=-0.5,max=0.5,step=0.001,sum"`
 	}
-	var srv, cl ecs.Component[turn]
-	declare := func(c *ecs.Component[turn], ran func(turn)) *foretick.Protocol {
-		p, prefab := foretick.NewProtocol("turns", 1), new(ecs.Prefab)
-		p.Command(c)
-		p.Prefab(prefab, "player", c)
-		p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(prefab, player) })
-		p.Shared("turn", func(_ *foretick.Frame, rows ecs.Rows) {
-			for _, c := range c.Slice(rows) {
-				ran(c)
-			}
-		}, ecs.Read(c))
-		return p
+	type total struct {
+		ranged, whole, fits int
+		angle               float64
+		ticks               int // with movement
 	}
-	var most turn
-	m := simtest.New(3)
-	_, err := m.Serve(server.Config{Protocol: declare(&srv, func(c turn) {
-		most = turn{max(most.Ranged, c.Ranged), max(most.Whole, c.Whole), max(most.Fits, c.Fits)}
-	})})
-	require.NoError(t, err)
-	n := 0
-	cli, err := m.Join(client.Config{Protocol: declare(&cl, func(turn) {}), Sample: client.Sample(&cl, func(client.View) turn {
-		n++
-		if n%40 > 3 {
-			return turn{}
+	play := func(frame turn, flick, pause int) (moved, truth, shown total, cli *client.Client) {
+		var srv, cl ecs.Component[turn]
+		declare := func(c *ecs.Component[turn], sum *total) *foretick.Protocol {
+			p, prefab := foretick.NewProtocol("turns", 1), new(ecs.Prefab)
+			p.Command(c)
+			p.Prefab(prefab, "player", c)
+			p.OnJoin(func(f *foretick.ServerFrame, player foretick.PlayerID) { f.Spawn(prefab, player) })
+			p.Shared("turn", func(f *foretick.Frame, rows ecs.Rows) {
+				for _, c := range c.Slice(rows) {
+					if f.Replay {
+						continue
+					}
+					sum.ranged, sum.whole, sum.fits, sum.angle = sum.ranged+int(c.Ranged), sum.whole+int(c.Whole), sum.fits+int(c.Fits), sum.angle+float64(c.Angle)
+					if c != (turn{}) {
+						sum.ticks++
+					}
+				}
+			}, ecs.Read(c))
+			return p
 		}
-		return turn{90, 120, 400}
-	})}, simtest.Seat{FrameRate: 120})
-	require.NoError(t, err)
-	m.Run(10 * time.Second)
-	require.Equal(t, int8(100), most.Ranged)
-	require.Equal(t, int8(127), most.Whole)
-	require.Equal(t, int16(1000), most.Fits)
+		m := simtest.New(3)
+		_, err := m.Serve(server.Config{Protocol: declare(&srv, &truth)})
+		require.NoError(t, err)
+		n := 0
+		cli, err = m.Join(client.Config{Protocol: declare(&cl, &shown), Sample: client.Sample(&cl, func(client.View) turn {
+			n++
+			if now := m.Net.Now(); now < 3*time.Second || now > 18*time.Second || n%pause >= flick {
+				return turn{}
+			}
+			moved.ranged, moved.whole, moved.fits, moved.angle = moved.ranged+int(frame.Ranged), moved.whole+int(frame.Whole), moved.fits+int(frame.Fits), moved.angle+float64(frame.Angle)
+			return frame
+		})}, simtest.Seat{FrameRate: 120})
+		require.NoError(t, err)
+		m.Run(20 * time.Second)
+		return moved, truth, shown, cli
+	}
+	moved, truth, shown, cli := play(turn{90, 120, -900, 0.7}, 4, 80)
+	require.Greater(t, moved.ranged, 20*360)
+	require.Equal(t, []int{moved.ranged, moved.whole, moved.fits}, []int{truth.ranged, truth.whole, truth.fits}, "no movement is lost")
+	require.InDelta(t, moved.angle, truth.angle, 0.01)
+	require.Equal(t, truth, shown, "both ends turn alike")
+	require.Zero(t, cli.Stats().ValuesOutside)
+	require.Empty(t, cli.Losses(nil))
+
+	moved, truth, shown, cli = play(turn{100, 127, 1000, 0.5}, 60, 240) // half a second of four ranges a tick
+	flicks := moved.ranged / 60 / 100
+	require.Equal(t, truth, shown)
+	require.InDelta(t, (15+7)*flicks, truth.ticks, float64(flicks), "it ends a quarter of a second after the movement")
+	require.InDelta(t, 100*truth.ticks, truth.ranged, float64(100*flicks))
 	counted := map[string]uint64{}
 	for _, l := range cli.Losses(nil) {
 		counted[l.Field] = l.Outside
 	}
-	require.Equal(t, []bool{true, true, true}, []bool{counted["Ranged"] >= 20, counted["Whole"] >= 20, counted["Fits"] >= 1}, "%v", counted)
+	require.GreaterOrEqual(t, counted["Ranged"], uint64(5*flicks), "%v: the first of the fields of a tick is counted", counted)
 }

@@ -24,25 +24,25 @@ func (s *Plan) ClearMomentary(p unsafe.Pointer) {
 }
 
 // Gather is [schema.Schema.Gather].
-func (s *Plan) Gather(dst, src unsafe.Pointer) (full int) {
+func (s *Plan) Gather(dst, src unsafe.Pointer, over []int64) (full int) {
 	if s.via != nil {
 		s = s.via.own
 	}
 	full = -1
 	for i := range s.Leaves {
 		switch l := &s.Leaves[i]; {
-		case l.OneShot && l.loadInt(src) != 0:
-			l.storeInt(dst, 1)
-		case l.Sum && l.gather(dst, src) && !l.outside(dst) && full < 0:
+		case l.OneShot && l.loadInt(dst) == 0:
+			l.storeInt(dst, l.loadInt(src))
+		case l.Sum && l.gather(dst, src, &over[i]) && full < 0:
 			full = i
 		}
 	}
 	return full
 }
 
-// gather adds a number to another, and reports whether the type cannot hold the result.
-// It then stores the type's limit.
-func (l *Leaf) gather(dst, src unsafe.Pointer) (full bool) {
+// gather adds a number to another, and what the type cannot hold to over. It reports whether that cannot
+// hold it either, and the number then has the type's limit.
+func (l *Leaf) gather(dst, src unsafe.Pointer, over *int64) (full bool) {
 	if !l.Class.Integer() {
 		v, most := l.loadFloat(dst)+l.loadFloat(src), math.MaxFloat64
 		if l.Class.single() {
@@ -56,25 +56,31 @@ func (l *Leaf) gather(dst, src unsafe.Pointer) (full bool) {
 		return full
 	}
 	a, b := l.loadInt(dst), l.loadInt(src)
-	lo, hi := l.Class.Limits()
 	v := a + b
 	switch l.Class {
 	case Uint64:
 		sum, carry := bits.Add64(uint64(a), uint64(b), 0)
-		v, full = int64(sum), carry != 0
-		hi = -1 // the bits of the greatest uint64
+		if v, full = int64(sum), carry != 0; full {
+			v = -1 // the bits of the greatest uint64
+		}
 	case Int64:
-		full = (a^v)&(b^v) < 0
+		if full = (a^v)&(b^v) < 0; full {
+			v = math.MaxInt64 ^ b>>63
+		}
 	default:
-		full = v < lo || v > hi
-	}
-	if full && b < 0 && l.Class != Uint64 {
-		v = lo
-	} else if full {
-		v = hi
+		l.storeWide(dst, v+*over, over)
+		return false
 	}
 	l.storeInt(dst, v)
 	return full
+}
+
+// storeWide stores an integer, and in over what the type cannot hold of it.
+func (l *Leaf) storeWide(p unsafe.Pointer, v int64, over *int64) {
+	lo, hi := l.Class.Limits()
+	held := min(max(v, lo), hi)
+	*over = v - held
+	l.storeInt(p, held)
 }
 
 // ClampSums is [schema.Schema.ClampSums].
@@ -101,28 +107,61 @@ func (s *Plan) ClampSums(p unsafe.Pointer) {
 }
 
 // Deduct is [schema.Schema.Deduct].
-func (s *Plan) Deduct(p, sent unsafe.Pointer, more bool) {
+func (s *Plan) Deduct(p, sent unsafe.Pointer, over []int64, ticks int) (full int) {
 	if s.via != nil {
 		s = s.via.own
 	}
+	full = -1
 	for i := range s.Leaves {
 		switch l := &s.Leaves[i]; {
 		case l.OneShot:
 			l.storeInt(p, 0)
 		case l.Sum && l.Class.Integer():
-			rest := l.loadInt(p) - l.loadInt(sent)
-			if !more {
-				rest = 0
+			rest := l.loadInt(p) - l.loadInt(sent) + over[i]
+			bounded := l.inTicks(rest, int64(ticks))
+			if l.Class == Uint64 || l.Class == Int64 {
+				l.storeInt(p, bounded)
+			} else {
+				l.storeWide(p, bounded, &over[i])
 			}
-			l.storeInt(p, rest)
+			if rest != bounded && full < 0 {
+				full = i
+			}
 		case l.Sum:
 			rest := l.loadFloat(p) - l.loadFloat(sent)
-			if !more && !(l.Stepped() && math.Abs(rest) <= l.Grid[GridPublic].Step*0.51) {
-				rest = 0 // drop the rest, unless it is from rounding
+			bounded := l.floatInTicks(rest, float64(ticks))
+			l.storeFloat(p, bounded)
+			if rest != bounded && full < 0 {
+				full = i
 			}
-			l.storeFloat(p, rest)
 		}
 	}
+	return full
+}
+
+// inTicks bounds the rest of a sum by what so many commands can hold.
+func (l *Leaf) inTicks(rest, ticks int64) int64 {
+	switch {
+	case ticks == 0:
+		return 0
+	case l.Class == Uint64 && uint64(rest)/uint64(ticks) >= uint64(l.Hi), rest > 0 && rest/ticks >= l.Hi:
+		return l.Hi * ticks
+	case l.Class != Uint64 && rest < 0 && rest/ticks <= l.Lo:
+		return l.Lo * ticks
+	}
+	return rest
+}
+
+// floatInTicks is inTicks of a float. Half a step more may be left, which rounding put off.
+func (l *Leaf) floatInTicks(rest, ticks float64) float64 {
+	g := &l.Grid[GridPublic]
+	switch {
+	case rest != rest:
+		return 0
+	case !l.Stepped():
+		return rest // no command has less of it than there is
+	}
+	return min(max(rest, (float64(g.lo)*ticks-0.51)*g.Step), (float64(g.hi)*ticks+0.51)*g.Step)
 }
 
 // setNumber sets an integer or a float.
@@ -133,6 +172,14 @@ func (l *Leaf) setNumber(p unsafe.Pointer, v int64) {
 		l.storeFloat(p, float64(v))
 	}
 }
+
+// HoldsZero reports whether 0 is in the range of the leaf.
+func (l *Leaf) HoldsZero() bool {
+	return !l.Ranged() || l.Class == Uint64 || l.Lo <= 0 && l.Hi >= 0
+}
+
+// CanPress reports whether the leaf can say that something was pressed, or which of several things.
+func (l *Leaf) CanPress() bool { return l.Class == Bool || l.Class.Counts() && l.HoldsZero() }
 
 // CanSum reports whether samples of the leaf can be added up.
 func (l *Leaf) CanSum() bool { return l.Class.Moves() && !l.Angle() && l.Class.Number() }
