@@ -1,7 +1,6 @@
 package client
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick"
@@ -268,14 +267,14 @@ func (sc *screen) ShownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (
 	if i < 0 || ahead.B == 0 {
 		return game.ShownValue{}, false
 	}
-	if value, ok = sc.own.shownAhead(ahead, e, i); !ok && slices.Contains(sc.ghosts.others, i) {
+	if value, ok = sc.own.shownAhead(ahead, e, i); !ok {
 		return sc.shownBehind(whole, e, i)
 	}
 	return value, ok
 }
 
 // shownBehind returns a component's value in the frame that was rendered at a time, for an entity drawn
-// in the past whose rows have newer values by now. It returns false if no value is known.
+// in the past. It returns false if no value is known.
 func (sc *screen) shownBehind(at rewind.Keys, e ecs.Entity, comp int) (value game.ShownValue, ok bool) {
 	g := sc.ghosts.receiver.Find(schema.WireID(wireRefs{sc.ghosts}.Net(uint64(e))))
 	if g == nil || g.Data != uint64(e) {
