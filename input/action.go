@@ -25,8 +25,13 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Action is something that a player does: "fire", "move_x". Keymaps, JSON files
+// Action is something that a player does: "fire", "move.x". Keymaps, JSON files
 // and the tags that [Fill] reads use its name. It holds no comma.
+//
+// Two Analogue actions like "move.x" and "move.y" are the parts of a vector: its length is
+// at most 1, and its sticks have a round dead zone. Digital actions like "weapon.1" and
+// "weapon.2", up to 255, are the choices of "weapon": its value is the number of the one
+// that was pressed last, and 0 while none is pressed. Wholes are in no [Keymap].
 type Action struct {
 	Name string
 	// Kind is Digital if not set.
@@ -48,6 +53,9 @@ func crossed(v float32, before bool) bool {
 // action is the state of one Action.
 type action struct {
 	Action
+	whole   *whole    // what this is a part of
+	number  int       // which choice of its whole this is
+	since   uint64    // how many choices its whole had when this one was pressed
 	live    bool      // an active set lists it
 	lasting string    // a field of a command that takes whether it is pressed, without oneshot; or empty
 	emitted []float32 // value of the newest Emit, by source
@@ -71,6 +79,9 @@ func (s span) value() float32   { return s.low + s.high }
 func (a *action) settleLevel() {
 	v := a.level.value()
 	on := crossed(v, a.on) || a.Kind == Analogue && crossed(-v, a.on)
+	if on && !a.on && a.number > 0 {
+		a.whole.choose(a)
+	}
 	a.justPressed = a.justPressed || on && !a.on
 	a.justReleased = a.justReleased || a.on && !on
 	a.on = on

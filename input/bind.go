@@ -34,7 +34,7 @@ func (m *Map) putBindings(e *entry, bindings []Binding) {
 	}
 	e.bounds = nil
 	for _, b := range bindings {
-		in := m.bindKeys(b)
+		in := m.bindKeys(e.action, b)
 		in.waits = e.set.active
 		e.bounds = append(e.bounds, in)
 	}
@@ -74,8 +74,11 @@ func (m *Map) entry(set, action string) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.byName[action] == nil {
+	switch a := m.byName[action]; {
+	case a == nil:
 		return nil, fmt.Errorf("input: no action is named %q%s", action, nearest(action, m.names()))
+	case a.isWhole():
+		return nil, fmt.Errorf("input: %q has parts: bind these, such as %q", action, a.whole.parts[0].Name)
 	}
 	e := s.entry(action)
 	if e == nil {

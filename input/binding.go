@@ -38,7 +38,9 @@ type Binding struct {
 	// way. 0 means 1.
 	Scale float32
 	// DeadZone is the part around 0 that an axis ignores, from 0 to below 1. Beyond it
-	// the value grows from 0. 0 means 0.1; negative means none.
+	// the value grows from 0. 0 means 0.1; negative means none. For a vector it is round, and
+	// Curve too applies to how far the stick is pushed. The axes of a stick are keys whose names
+	// end in _x and _y.
 	DeadZone float32
 	// Curve is the exponent of an axis: 2 makes small movements finer. 0 means 1;
 	// negative is an error. At most 10.
@@ -124,25 +126,23 @@ func (b *Binding) split() (names []string, fault string) {
 
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
 
-// shape applies the dead zone, the curve and Scale to a key's value.
-func (b *Binding) shape(v float32) float32 {
+// shape applies the dead zone, the curve and Scale to a key's value. size is how far the key, or the stick
+// of which it is one axis, is pushed.
+func (b *Binding) shape(v, size float32) float32 {
 	dead := b.DeadZone
 	if dead == 0 {
 		dead = defaultDeadZone
 	}
 	dead = max(dead, 0)
-	size := max(v, -v)
 	if size <= dead {
 		return 0
 	}
-	size = (size - dead) / (1 - dead)
+	part := v / size
+	size = (min(size, 1) - dead) / (1 - dead)
 	if b.Curve != 0 && b.Curve != 1 {
 		size = float32(math.Pow(float64(size), float64(b.Curve)))
 	}
-	if v < 0 {
-		size = -size
-	}
-	return clamp(size*b.scale(), 1)
+	return clamp(part*size*b.scale(), 1)
 }
 
 func (b *Binding) scale() float32 {
@@ -156,6 +156,7 @@ func (b *Binding) scale() float32 {
 type bound struct {
 	Binding
 	keys  []*key // keys held together; the last one has the value
+	other *key   // the other axis of a stick that moves a vector
 	on    bool   // held, for a Digital action
 	waits bool   // held since before its set became active
 	acts  bool   // held, and not waiting
@@ -185,7 +186,11 @@ func (b *bound) readLevel(of Kind) float32 {
 		if v = last.value; of == Digital && last.class == relativeKey {
 			v = max(v, -v)
 		}
-		v = b.shape(v)
+		size := max(v, -v)
+		if b.other != nil {
+			size = length(v, b.other.value)
+		}
+		v = b.shape(v, size)
 	}
 	if of == Digital {
 		b.on = crossed(v, b.on)

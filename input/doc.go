@@ -5,13 +5,15 @@
 //
 //	m, err := input.New(
 //		[]input.Action{
-//			{Name: "move_x", Kind: input.Analogue},
+//			{Name: "move.x", Kind: input.Analogue},
+//			{Name: "move.y", Kind: input.Analogue},
 //			{Name: "turn", Kind: input.Relative},
 //			{Name: "fire"}, // Digital
 //			{Name: "menu"},
 //		},
 //		input.Set{Name: "play", Group: "mode", Keymap: input.Keymap{
-//			"move_x": {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
+//			"move.x": {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
+//			"move.y": {{Key: "w", Scale: -1}, {Key: "s"}, {Key: "gamepad_lstick_y"}},
 //			"turn":   {{Key: "mouse_dx", Scale: 0.003}},
 //			"fire":   input.Keys("mouse_left_button", "gamepad_r2"),
 //			"menu":   input.Keys("escape", "gamepad_start"),
@@ -40,6 +42,9 @@
 //	  → each Binding         of the active sets: all keys held, dead zone, curve, scale
 //	  → the Action           the strongest binding counts, in each direction
 //	  → Pressed, JustPressed, JustReleased, Value
+//
+// Names join actions. "move.x" and "move.y" are a vector, no longer than 1 and with a round
+// dead zone. "weapon.1" and "weapon.2" are the choices of "weapon". See [Action].
 //
 // [Map.Emit] joins at the action: an on-screen button, auto-fire or a bot.
 //

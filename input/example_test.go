@@ -13,18 +13,24 @@ import (
 func shooter() *input.Map {
 	m, err := input.New(
 		[]input.Action{
-			{Name: "move_x", Kind: input.Analogue},
+			{Name: "move.x", Kind: input.Analogue},
+			{Name: "move.y", Kind: input.Analogue},
 			{Name: "turn", Kind: input.Relative},
 			{Name: "fire"},
 			{Name: "jump"},
+			{Name: "weapon.1"},
+			{Name: "weapon.2"},
 			{Name: "menu"},
 		},
 		input.Set{Name: "play", Group: "mode", Keymap: input.Keymap{
-			"move_x": {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
-			"turn":   {{Key: "mouse_dx", Scale: 0.01}},
-			"fire":   input.Keys("mouse_left_button", "gamepad_r2"),
-			"jump":   input.Keys("space", "gamepad_a"),
-			"menu":   input.Keys("escape", "gamepad_start"),
+			"move.x":   {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
+			"move.y":   {{Key: "w", Scale: -1}, {Key: "s"}, {Key: "gamepad_lstick_y"}},
+			"turn":     {{Key: "mouse_dx", Scale: 0.01}},
+			"fire":     input.Keys("mouse_left_button", "gamepad_r2"),
+			"jump":     input.Keys("space", "gamepad_a"),
+			"weapon.1": input.Keys("1"),
+			"weapon.2": input.Keys("2"),
+			"menu":     input.Keys("escape", "gamepad_start"),
 		}},
 		input.Set{Name: "menu", Group: "mode", Keymap: input.Keymap{
 			"menu": input.Keys("escape", "gamepad_b"),
@@ -43,7 +49,7 @@ func Example() {
 		m.Key("d", true)
 		m.Key("space", frame == 1)
 		m.Move("mouse_dx", 25)
-		fmt.Println(m.Value("move_x"), m.Value("turn"), m.JustPressed("jump"), m.JustReleased("jump"))
+		fmt.Println(m.Value("move.x"), m.Value("turn"), m.JustPressed("jump"), m.JustReleased("jump"))
 		m.EndFrame()
 	}
 	// Output:
@@ -54,10 +60,12 @@ func Example() {
 
 func ExampleFill() {
 	type Command struct {
-		X    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_x"`
-		Turn float32 `net:"sum" input:"turn"`
-		Fire bool    `net:"oneshot" input:"fire"`
-		Jump bool    `net:"oneshot" input:"jump,just_pressed"`
+		X      float32 `net:"min=-1,max=1,step=0.0078125" input:"move.x"`
+		Y      float32 `net:"min=-1,max=1,step=0.0078125" input:"move.y"`
+		Turn   float32 `net:"sum" input:"turn"`
+		Fire   bool    `net:"oneshot" input:"fire"`
+		Jump   bool    `net:"oneshot" input:"jump,just_pressed"`
+		Weapon uint8   `net:"oneshot,max=2" input:"weapon,just_pressed"`
 	}
 	m := shooter()
 	read, err := input.Fill[Command, client.View](m)
@@ -68,8 +76,9 @@ func ExampleFill() {
 	m.Axis("gamepad_lstick_x", 1)
 	m.Move("mouse_dx", -50)
 	m.Key("mouse_left_button", true)
+	m.Key("2", true)
 	fmt.Printf("%+v\n", read(client.View{}))
-	// Output: {X:1 Turn:-0.5 Fire:true Jump:false}
+	// Output: {X:1 Y:0 Turn:-0.5 Fire:true Jump:false Weapon:2}
 }
 
 // While the menu is open the game's keys do nothing, and the press that closes it does not fire.
@@ -144,7 +153,7 @@ func ExampleMap_Load() {
 	ignored, err := m.Load(strings.NewReader(`{
 		"play": {
 			"fire": ["f", "mouse_left_buton"],
-			"move_x": [{"key": "left", "scale": -1}, "right"]
+			"move.x": [{"key": "left", "scale": -1}, "right"]
 		}
 	}`))
 	fmt.Println(err)

@@ -94,7 +94,7 @@ input: wrong.L: "x" is analogue: make the field a float32 or an int8, not struct
 	require.EqualError(t, err, "input: Fill makes a struct, not int")
 	type none struct{ A int }
 	_, err = input.Fill[none, int](m)
-	require.EqualError(t, err, "input: none: no field has the tag input: write `input:\"move_x\"`")
+	require.EqualError(t, err, "input: none: no field has the tag input: write `input:\"move.x\"`")
 	type hidden struct {
 		a bool `input:"fire"`
 	}

@@ -34,7 +34,7 @@ type bindingJSON struct {
 //	{
 //	  "play": {
 //	    "fire": ["f", "ctrl+mouse_left_button"],
-//	    "move_x": [{"key": "a", "scale": -1}, "d", {"key": "gamepad_lstick_x", "dead_zone": 0.2}],
+//	    "move.x": [{"key": "a", "scale": -1}, "d", {"key": "gamepad_lstick_x", "dead_zone": 0.2}],
 //	    "menu": []
 //	  }
 //	}

@@ -30,7 +30,7 @@ const edited = `{
   "future": {"fly": ["space"]},
   "play": {
     "fire": ["f", {"key": "gamepad_l2", "when": "just_pressed", "mystery": 1}, "q+nokey"],
-    "move_x": [{"key":"a","scale":-1}, {"key":"gamepad_lstick_x", "dead_zone":0.25, "curve":2}],
+    "move.x": [{"key":"a","scale":-1}, {"key":"gamepad_lstick_x", "dead_zone":0.25, "curve":2}],
     "menu": [],
     "turn": ["gamepad_rstick_x"],
     "roll": ["r"],
@@ -59,7 +59,7 @@ func TestLoad(t *testing.T) {
 
 	const want = `{
   "play": {
-    "move_x": [{"key":"a","scale":-1}, {"key":"gamepad_lstick_x","dead_zone":0.25,"curve":2}],
+    "move.x": [{"key":"a","scale":-1}, {"key":"gamepad_lstick_x","dead_zone":0.25,"curve":2}],
     "turn": [{"key":"mouse_dx","scale":0.01}, "gamepad_rstick_x"],
     "fire": ["f", {"key":"gamepad_l2","when":"just_pressed","mystery":1}, "q+nokey"],
     "menu": [],
@@ -96,10 +96,13 @@ func TestLoadTwice(t *testing.T) {
 func TestSaveAll(t *testing.T) {
 	require.Equal(t, `{
   "play": {
-    "move_x": [{"key":"a","scale":-1}, "d", "gamepad_lstick_x"],
+    "move.x": [{"key":"a","scale":-1}, "d", "gamepad_lstick_x"],
+    "move.y": [{"key":"w","scale":-1}, "s", "gamepad_lstick_y"],
     "turn": [{"key":"mouse_dx","scale":0.01}],
     "fire": ["mouse_left_button", "gamepad_r2"],
     "jump": ["space", "gamepad_a"],
+    "weapon.1": ["1"],
+    "weapon.2": ["2"],
     "menu": ["escape", "gamepad_start"]
   },
   "menu": {
@@ -147,11 +150,11 @@ func TestLoadedNumbers(t *testing.T) {
 	for _, one := range []string{`{"key":"d","scale":1e39}`, `{"key":"d","dead_zone":1}`, `{"key":"d","curve":-1}`, `{"key":"d","when":"soon"}`,
 		`{"key":"d","when":"just_pressed"}`, `{"scale":2}`, `7`, `null`, `["d"]`, `""`} {
 		m := shooter()
-		ignored, err := m.Load(strings.NewReader(`{"play": {"move_x": [` + one + `]}}`))
+		ignored, err := m.Load(strings.NewReader(`{"play": {"move.x": [` + one + `]}}`))
 		require.NoError(t, err)
 		require.Len(t, ignored, 1, one)
 		run(t, m, "+d")
-		require.Equal(t, float32(1), m.Value("move_x"), one)
+		require.Equal(t, float32(1), m.Value("move.x"), one)
 	}
 	m := shooter()
 	ignored, err := m.Load(strings.NewReader(`{"play": {"fire": [` + strings.Repeat(`"f",`, 69) + `"g"]}}`))

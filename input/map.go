@@ -12,6 +12,7 @@ import (
 // Map turns the input of devices into actions. Make one with [New].
 type Map struct {
 	actions []*action
+	wholes  []*whole // actions that have parts; they are not in actions
 	byName  map[string]*action
 	sets    []*set
 	order   []*set // enabled sets; the one enabled last is at the end
@@ -44,6 +45,7 @@ func New(actions []Action, sets ...Set) (*Map, error) {
 			m.actions = append(m.actions, m.byName[a.Name])
 		}
 	}
+	m.joinParts(fault)
 	for name, c := range standardClass {
 		m.keys[name] = &key{name: name, class: c, device: deviceOf(name)}
 	}
@@ -75,8 +77,11 @@ func (m *Map) addSet(s Set, fault func(string, ...any)) {
 	in := &set{name: s.Name, group: s.Group}
 	m.sets = append(m.sets, in)
 	for _, name := range sorted(s.Keymap) {
-		if m.byName[name] == nil {
+		switch a := m.byName[name]; {
+		case a == nil:
 			fault("set %q binds %q, which is no action%s", s.Name, name, nearest(name, m.names()))
+		case a.isWhole():
+			fault("set %q binds %q: bind its parts, such as %q", s.Name, name, a.whole.parts[0].Name)
 		}
 	}
 	for _, a := range m.actions {
@@ -93,7 +98,7 @@ func (m *Map) addSet(s Set, fault func(string, ...any)) {
 			if why := b.checkFor(a.Action); why != "" {
 				fault("set %q, action %q: %s", s.Name, a.Name, why)
 			} else {
-				e.bounds = append(e.bounds, m.bindKeys(b))
+				e.bounds = append(e.bounds, m.bindKeys(a, b))
 			}
 		}
 	}
@@ -118,19 +123,25 @@ func (m *Map) checkNames(fault func(string, ...any)) {
 }
 
 func (m *Map) names() []string {
-	names := make([]string, len(m.actions))
-	for i, a := range m.actions {
-		names[i] = a.Name
+	names := make([]string, 0, len(m.actions)+len(m.wholes))
+	for _, a := range m.actions {
+		names = append(names, a.Name)
+	}
+	for _, w := range m.wholes {
+		names = append(names, w.Name)
 	}
 	return names
 }
 
 // bindKeys makes a checked binding ready for use.
-func (m *Map) bindKeys(b Binding) *bound {
+func (m *Map) bindKeys(a *action, b Binding) *bound {
 	names, _ := b.split()
 	in := &bound{Binding: b}
 	for _, name := range names {
 		in.keys = append(in.keys, m.key(name))
+	}
+	if other := otherAxis(names[len(names)-1]); other != "" && a.whole != nil {
+		in.other = m.key(other)
 	}
 	return in
 }
@@ -155,15 +166,18 @@ func (m *Map) Pressed(action string) bool {
 }
 
 // JustPressed reports whether an action became pressed in this frame. While one key
-// holds an action, a second one does not press it again.
+// holds an action, a second one does not press it again. Each of several choices is an action
+// for that.
 func (m *Map) JustPressed(action string) bool { return m.action(action).justPressed }
 
 // JustReleased reports whether an action stopped being pressed in this frame: the player released its
 // key, its set was switched off, or all keys were released.
 func (m *Map) JustReleased(action string) bool { return m.action(action).justReleased }
 
-// Value returns an analogue action's state from -1 to 1, a relative action's movement
-// in this frame, or 1 for a digital action that is pressed.
+// Value returns an analogue action's state from -1 to 1, a vector's length, a relative
+// action's movement in this frame, or 1 for a digital action that is pressed. Of choices it
+// returns the number of the one that was pressed last in this frame, or else of those still
+// pressed.
 func (m *Map) Value(action string) float32 { return m.action(action).value() }
 
 func (a *action) value() float32 {
@@ -172,6 +186,8 @@ func (a *action) value() float32 {
 		return a.moved
 	case a.Kind == Analogue:
 		return a.level.value()
+	case a.isWhole():
+		return float32(a.whole.chosen())
 	case a.on || a.justPressed:
 		return 1
 	}
@@ -182,6 +198,9 @@ func (a *action) value() float32 {
 func (m *Map) EndFrame() {
 	for _, a := range m.actions {
 		a.justPressed, a.justReleased, a.moved = false, false, 0
+	}
+	for _, w := range m.wholes {
+		w.justPressed, w.justReleased, w.begun = false, false, 0
 	}
 	for _, k := range m.moving {
 		k.pulse = 0

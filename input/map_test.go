@@ -323,7 +323,7 @@ func TestStrings(t *testing.T) {
 func TestAllocatesNothing(t *testing.T) {
 	m := shooter()
 	type command struct {
-		X    float32 `input:"move_x"`
+		X    float32 `input:"move.x"`
 		Turn float32 `net:"sum" input:"turn"`
 		Fire bool    `net:"oneshot" input:"fire,just_pressed"`
 	}

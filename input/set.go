@@ -150,7 +150,13 @@ func (m *Map) refresh() {
 			}
 		}
 	}
+	for _, w := range m.wholes {
+		w.boundLength()
+	}
 	for _, a := range m.actions {
 		a.settleLevel()
+	}
+	for _, w := range m.wholes {
+		w.settleWhole()
 	}
 }

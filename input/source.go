@@ -1,5 +1,7 @@
 package input
 
+import "github.com/foretick/foretick/internal/misuse"
+
 // Source is one device, or one part of the program, that feeds a [Map]. The Map's own
 // methods of the same names are a source too. Use further ones where two devices have
 // the same keys, such as two gamepads: letting go of a key on one does not release
@@ -92,9 +94,13 @@ func (s *Source) Move(name string, by float32) {
 // pressed from 0.5 on and released at 0; an analogue one has the value until the next Emit;
 // a relative one moves by it. Emit does nothing while no active set lists the action. A
 // value that is emitted before such a set is enabled has no effect until a 0 and a new
-// value are emitted. It panics if there is no action of that name.
+// value are emitted. It panics if there is no action of that name, or if the action has parts:
+// emit these.
 func (s *Source) Emit(action string, value float32) {
 	a := s.m.action(action)
+	if a.isWhole() {
+		misuse.Panicf("input: Emit of %q, which has parts: emit these, such as %q", action, a.whole.parts[0].Name)
+	}
 	if a.Kind == Relative {
 		if a.live {
 			a.addMovement(clamp(value, farthest))

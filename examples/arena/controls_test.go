@@ -128,7 +128,7 @@ func TestControlsSwitchSetsInMidMatch(t *testing.T) {
 func TestControlsReplayAPlayersBindings(t *testing.T) {
 	const file = `{
 		"play": {
-			"move_x": [{"key": "left", "scale": -1}, "right"],
+			"move.x": [{"key": "left", "scale": -1}, "right"],
 			"fire": ["f"],
 			"shoot": ["ctrl+space"],
 			"weapon": ["tab"],
@@ -176,5 +176,5 @@ func TestControlsReplayAPlayersBindings(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-print-bindings", name}, &out))
 	require.Contains(t, out.String(), "not used: ")
 	require.Contains(t, out.String(), `"shoot": ["ctrl+space"]`)
-	require.Contains(t, out.String(), `"aim_x"`)
+	require.Contains(t, out.String(), `"aim.x"`)
 }

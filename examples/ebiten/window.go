@@ -120,7 +120,7 @@ func (w *window) sample(v client.View) duel.Command {
 	if !ok {
 		return duel.Command{}
 	}
-	x, y := w.keys.Value("aim_x"), w.keys.Value("aim_y")
+	x, y := w.keys.Value("aim.x"), w.keys.Value("aim.y")
 	if x == 0 && y == 0 {
 		cx, cy := ebiten.CursorPosition()
 		x, y = float32(cx)/scale-me.X, float32(cy)/scale-me.Y
@@ -148,8 +148,8 @@ func (w *window) body(player foretick.PlayerID, own bool) (duel.Position, bool) 
 func (w *window) autopilot() {
 	me, _ := w.body(w.view.Player, true)
 	at := float64(w.view.Tick)/40 + 2.5*float64(w.view.Player)
-	w.bot.Emit("move_x", duel.Width/2+6*float32(math.Cos(at))-me.X)
-	w.bot.Emit("move_y", duel.Height/2+6*float32(math.Sin(at))-me.Y)
+	w.bot.Emit("move.x", duel.Width/2+6*float32(math.Cos(at))-me.X)
+	w.bot.Emit("move.y", duel.Height/2+6*float32(math.Sin(at))-me.Y)
 	w.bot.Emit("fire", float32(w.frames/10%2))
 }
 

@@ -22,10 +22,10 @@ type Controls struct {
 
 // sticks are the values that Map fills in once a frame.
 type sticks struct {
-	MoveX float32 `input:"move_x"`
-	MoveY float32 `input:"move_y"`
-	AimX  float32 `input:"aim_x"`
-	AimY  float32 `input:"aim_y"`
+	MoveX float32 `input:"move.x"`
+	MoveY float32 `input:"move.y"`
+	AimX  float32 `input:"aim.x"`
+	AimY  float32 `input:"aim.y"`
 	Fire  bool    `input:"fire"`
 	Shoot bool    `net:"oneshot" input:"shoot,just_pressed"`
 }
@@ -43,16 +43,16 @@ const autoEvery = 6
 func NewControls() (*Controls, error) {
 	m, err := input.New(
 		[]input.Action{
-			{Name: "move_x", Kind: input.Analogue}, {Name: "move_y", Kind: input.Analogue},
-			{Name: "aim_x", Kind: input.Analogue}, {Name: "aim_y", Kind: input.Analogue},
+			{Name: "move.x", Kind: input.Analogue}, {Name: "move.y", Kind: input.Analogue},
+			{Name: "aim.x", Kind: input.Analogue}, {Name: "aim.y", Kind: input.Analogue},
 			{Name: "turn", Kind: input.Relative},
 			{Name: "fire"}, {Name: "shoot"}, {Name: "auto"}, {Name: "weapon"}, {Name: "menu"},
 		},
 		input.Set{Name: setPlay, Group: "mode", Keymap: input.Keymap{
-			"move_x": {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
-			"move_y": {{Key: "s", Scale: -1}, {Key: "w"}, {Key: "gamepad_lstick_y", Scale: -1}},
-			"aim_x":  {{Key: "gamepad_rstick_x"}},
-			"aim_y":  {{Key: "gamepad_rstick_y", Scale: -1}},
+			"move.x": {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "gamepad_lstick_x"}},
+			"move.y": {{Key: "s", Scale: -1}, {Key: "w"}, {Key: "gamepad_lstick_y", Scale: -1}},
+			"aim.x":  {{Key: "gamepad_rstick_x"}},
+			"aim.y":  {{Key: "gamepad_rstick_y", Scale: -1}},
 			"turn":   {{Key: "mouse_dx", Scale: -0.003}},
 			"fire":   input.Keys("mouse_left_button", "gamepad_r2"),
 			"shoot":  input.Keys("mouse_left_button", "gamepad_r2"),

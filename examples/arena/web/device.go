@@ -66,8 +66,8 @@ func newDevices() (devices, error) {
 		keys   []input.Binding
 	}{
 		{"turn", nil},
-		{"aim_x", []input.Binding{{Key: "left", Scale: -1}, {Key: "right"}, {Key: "gamepad_rstick_x"}}},
-		{"aim_y", []input.Binding{{Key: "down", Scale: -1}, {Key: "up"}, {Key: "gamepad_rstick_y", Scale: -1}}},
+		{"aim.x", []input.Binding{{Key: "left", Scale: -1}, {Key: "right"}, {Key: "gamepad_rstick_x"}}},
+		{"aim.y", []input.Binding{{Key: "down", Scale: -1}, {Key: "up"}, {Key: "gamepad_rstick_y", Scale: -1}}},
 		{"fire", input.Keys("mouse_left_button", "space", "gamepad_r2")},
 		{"shoot", input.Keys("mouse_left_button", "space", "gamepad_r2")},
 	} {
@@ -106,7 +106,7 @@ func (d *devices) event(kind, which int, v, w float32) bool {
 // sample returns the frame's command. The pointer aims from the body's place on the screen, until an
 // aiming key or stick is used.
 func (d *devices) sample(v client.View, x, y float32) game.Command {
-	if d.controls.Map.Value("aim_x") != 0 || d.controls.Map.Value("aim_y") != 0 {
+	if d.controls.Map.Value("aim") != 0 {
 		d.pointed = false
 	}
 	cmd := d.controls.Sample(v)

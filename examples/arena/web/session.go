@@ -274,7 +274,7 @@ func (s *Session) time() float64 { return float64(s.view.Tick) - 1 + float64(s.v
 
 func (r *response) press(s *Session, now time.Time) {
 	m := s.devices.controls.Map
-	if walks := m.Value("move_x") != 0 || m.Value("move_y") != 0; walks && s.able && !r.waits && r.still > 20 {
+	if walks := m.Value("move") != 0; walks && s.able && !r.waits && r.still > 20 {
 		r.waits, r.at, r.tick, r.x, r.y = true, now, s.time(), s.x, s.y
 	}
 }

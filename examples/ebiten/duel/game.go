@@ -41,8 +41,8 @@ type (
 	// Command is a player's input for a tick. The tag "input" names the action of the
 	// keymap. Aim has none: it depends on the mouse and on where the player is.
 	Command struct {
-		X    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_x"`
-		Y    float32 `net:"min=-1,max=1,step=0.0078125" input:"move_y"`
+		X    float32 `net:"min=-1,max=1,step=0.0078125" input:"move.x"`
+		Y    float32 `net:"min=-1,max=1,step=0.0078125" input:"move.y"`
 		Aim  float32 `net:"angle,bits=12,press"`
 		Fire bool    `net:"oneshot" input:"fire,just_pressed"`
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// actions are what players can do. An analogue action has a value from -1 to 1.
+// actions are what players can do. An analogue action has a value from -1 to 1. With .x and .y at the end of
+// their names, two of them are a vector, whose length is at most 1.
 var actions = []input.Action{
-	{Name: "move_x", Kind: input.Analogue},
-	{Name: "move_y", Kind: input.Analogue},
-	{Name: "aim_x", Kind: input.Analogue},
-	{Name: "aim_y", Kind: input.Analogue},
+	{Name: "move.x", Kind: input.Analogue},
+	{Name: "move.y", Kind: input.Analogue},
+	{Name: "aim.x", Kind: input.Analogue},
+	{Name: "aim.y", Kind: input.Analogue},
 	{Name: "fire"},
 	{Name: "rebind"},
 	{Name: "figures"},
@@ -30,10 +31,10 @@ var actions = []input.Action{
 // New returns the actions with their default keys.
 func New() (*input.Map, error) {
 	return input.New(actions, input.Set{Keymap: input.Keymap{
-		"move_x":  {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "left", Scale: -1}, {Key: "right"}, {Key: "gamepad_lstick_x"}},
-		"move_y":  {{Key: "w", Scale: -1}, {Key: "s"}, {Key: "up", Scale: -1}, {Key: "down"}, {Key: "gamepad_lstick_y"}},
-		"aim_x":   input.Keys("gamepad_rstick_x"),
-		"aim_y":   input.Keys("gamepad_rstick_y"),
+		"move.x":  {{Key: "a", Scale: -1}, {Key: "d"}, {Key: "left", Scale: -1}, {Key: "right"}, {Key: "gamepad_lstick_x"}},
+		"move.y":  {{Key: "w", Scale: -1}, {Key: "s"}, {Key: "up", Scale: -1}, {Key: "down"}, {Key: "gamepad_lstick_y"}},
+		"aim.x":   input.Keys("gamepad_rstick_x"),
+		"aim.y":   input.Keys("gamepad_rstick_y"),
 		"fire":    input.Keys("mouse_left_button", "space", "gamepad_r2"),
 		"rebind":  input.Keys("f1"),
 		"figures": input.Keys("f3", "gamepad_back"),

@@ -56,7 +56,7 @@ func write(t *testing.T, text string) string {
 
 // A player edited the file: other keys walk and fire, and all other actions have their default keys.
 func TestEditedFile(t *testing.T) {
-	f := open(t, write(t, `{"fire": ["ctrl+g", "mouse_right_button"], "move_x": [{"key": "j", "scale": -1}, "l"]}`))
+	f := open(t, write(t, `{"fire": ["ctrl+g", "mouse_right_button"], "move.x": [{"key": "j", "scale": -1}, "l"]}`))
 	if f.press("space") || f.press("g") || !f.press("mouse_right_button") {
 		t.Error("fire has the keys of before")
 	}
@@ -65,11 +65,11 @@ func TestEditedFile(t *testing.T) {
 		t.Error("ctrl+g does not fire")
 	}
 	f.frame()
-	if f.frame("j"); f.m.Value("move_x") != -1 {
-		t.Errorf("j moves by %v", f.m.Value("move_x"))
+	if f.frame("j"); f.m.Value("move.x") != -1 {
+		t.Errorf("j moves by %v", f.m.Value("move.x"))
 	}
-	if f.frame("w"); f.m.Value("move_y") != -1 {
-		t.Errorf("w moves by %v", f.m.Value("move_y"))
+	if f.frame("w"); f.m.Value("move.y") != -1 {
+		t.Errorf("w moves by %v", f.m.Value("move.y"))
 	}
 }
 
@@ -80,9 +80,9 @@ func TestWrongFile(t *testing.T) {
 		`{"fire": ["mouse_midle_button", "g"]}`:      `"mouse_middle_button"`,
 		`{"jump": ["g"]}`:                            `"jump"`,
 		`{"fire": "g"}`:                              "fire",
-		`{"move_x": [{"key": "j", "skale": -1}]}`:    `action "move_x"`,
+		`{"move.x": [{"key": "j", "skale": -1}]}`:    `action "move.x"`,
 		`{"fire": ["g"}`:                             "not JSON",
-		`{"fire": ["spce"], "move_y": [{"key": "x"}`: "keys.json",
+		`{"fire": ["spce"], "move.y": [{"key": "x"}`: "keys.json",
 	} {
 		_, err := keys.Load(write(t, text))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "keys.json") {
@@ -136,7 +136,7 @@ func TestRebindThatChangesNothing(t *testing.T) {
 	if f.r.Text != "" || !f.press("space") {
 		t.Errorf("%q", f.r.Text)
 	}
-	for key, action := range map[string]string{"w": "move_y", "f3": "figures", "f1": "rebind"} {
+	for key, action := range map[string]string{"w": "move.y", "f3": "figures", "f1": "rebind"} {
 		f.press("f1")
 		f.press(key)
 		if !strings.Contains(f.r.Text, "is for "+action+" already") || !f.press("space") || key != "f1" && f.press(key) {
