@@ -495,6 +495,12 @@ func (p *Protocol) checkRecords() {
 // For sets the audience of those fields of a component that have no audience tag, for
 // example [schema.ToOwner]. A player's packets hold no trace of the fields that it does not
 // receive.
+//
+// A player may lose sight of a field: its team or audience changes, or the entity gets another
+// owner. On its client the field then is the prefab's default, in the tick whose snapshot says
+// so. A component of which a player receives no field is gone for it, and [Protocol.OnVanish]
+// with the component as a term tells the game: give fields that the game must miss a component of
+// their own.
 func For(a schema.Audience) ComponentOption {
 	return ComponentOption{func(c *layout.Component) { c.Audience |= a }}
 }

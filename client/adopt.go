@@ -105,7 +105,9 @@ func (tl *timeline) writeState(g *snapshot.Ghost, s snapshot.State, t foretick.T
 			if comp.Predicted && r != nil {
 				words = tl.names.named(comp, words, r.wordsOf(ecs.Entity(g.Data), i), t)
 			}
-			comp.Schema.DequantiseFor(s.Audience, words, s.Grid(i), &tl.names, tl.ghosts.pointer(g, i))
+			at := tl.ghosts.pointer(g, i)
+			tl.ghosts.withdraw(g, s, i, at)
+			comp.Schema.DequantiseFor(s.Audience, words, s.Grid(i), &tl.names, at)
 		} else if at := ecs.Engine(tl.world).Pointer(ecs.Entity(g.Data), tl.p.Components[i].ID); at != nil {
 			tl.ghosts.takeAway(ecs.Entity(g.Data), tl.p.Components[i].ID)
 		}

@@ -37,6 +37,8 @@ type ghosts struct {
 	// moved has entities with a new owner, which the next correction must handle.
 	moved []movedGhost
 	was   []byte // scratch
+	// withdrawal has memory for the fields that the player may no longer see.
+	withdrawal withdrawal
 }
 
 func newGhosts(b *base) ghosts {
@@ -137,10 +139,12 @@ func (gs *ghosts) ghost(w schema.WireID) *snapshot.Ghost {
 	return nil
 }
 
-// writeComponent writes a component's received values. Fields that the player does not receive keep
+// writeComponent writes a component's received values. Fields that the player never received keep
 // theirs.
 func (gs *ghosts) writeComponent(g *snapshot.Ghost, s snapshot.State, i int) {
-	gs.p.Components[i].Schema.DequantiseFor(s.Audience, s.Component(i), s.Grid(i), wireRefs{gs}, gs.pointer(g, i))
+	at := gs.pointer(g, i)
+	gs.withdraw(g, s, i, at)
+	gs.p.Components[i].Schema.DequantiseFor(s.Audience, s.Component(i), s.Grid(i), wireRefs{gs}, at)
 }
 
 // pointer returns the address of a ghost's component in the world. It adds the component if

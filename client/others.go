@@ -71,7 +71,9 @@ func (ot *others) drawGhost(g *snapshot.Ghost, t foretick.Tick, fraction float32
 			}
 			continue
 		}
-		comp.Schema.Interpolate(gf.from.Audience, gf.knots(i), gf.from.Grid(i), wireRefs{ot.ghosts}, ot.ghosts.pointer(g, i))
+		at := ot.ghosts.pointer(g, i)
+		ot.ghosts.withdraw(g, gf.from, i, at)
+		comp.Schema.Interpolate(gf.from.Audience, gf.knots(i), gf.from.Grid(i), wireRefs{ot.ghosts}, at)
 	}
 }
 
@@ -96,7 +98,9 @@ func (ot *others) drawBeyond(g *snapshot.Ghost, t foretick.Tick, fraction float3
 		case wa == nil || !comp.Schema.Extrapolates():
 			ot.ghosts.writeComponent(g, b, i)
 		default:
-			comp.Schema.Extrapolate(b.Audience, wa, wb, span, beyond, b.Grid(i), wireRefs{ot.ghosts}, ot.ghosts.pointer(g, i))
+			at := ot.ghosts.pointer(g, i)
+			ot.ghosts.withdraw(g, b, i, at)
+			comp.Schema.Extrapolate(b.Audience, wa, wb, span, beyond, b.Grid(i), wireRefs{ot.ghosts}, at)
 		}
 	}
 	return true

@@ -81,7 +81,7 @@ func (ow *ownDrawing) correct() {
 		}
 		schema := ow.p.Components[it.comp].Schema
 		for i, field := range schema.Fields() {
-			if !field.Lerp || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
+			if !field.Lerp || it.remotePredicted && field.Audience != 0 || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
 				continue
 			}
 			ow.fades.addFade(it.e, int(it.comp), i, schema, old[:schema.Words()], after.words[it.off:][:schema.Words()])

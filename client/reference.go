@@ -221,12 +221,12 @@ func (ns *recordNames) zeroes(n int) []int32 {
 }
 
 // stated returns a snapshot's value of a component that is predicted here, for t. Fields that this
-// player does not receive have the values of ours. The result is valid until the next call.
+// player never received have the values of ours. The result is valid until the next call.
 func (ns *recordNames) stated(g *snapshot.Ghost, s snapshot.State, i int, ours []int32, t foretick.Tick) []int32 {
 	words, schema := s.Component(i), ns.p.Components[i].Schema
 	if words != nil && ours != nil && ns.ghosts.remotePredicted(g) {
-		ns.covered = append(ns.covered[:0], words...)
-		schema.Cover(s.Audience, ns.covered, ours)
+		ns.covered = append(ns.covered[:0], ns.ghosts.withDefaults(g, s, i)...)
+		schema.Cover(s.Ever, ns.covered, ours)
 		words = ns.covered
 	}
 	return ns.meant(&ns.p.Components[i], words, ours, t)

@@ -4,7 +4,7 @@ import "github.com/foretick/foretick/internal/quantise"
 
 // Audience is a set of classes of viewers, as seen from an entity. A field or component
 // with an audience is sent to viewers in any of its classes, and does not exist for
-// others. The empty set means every viewer. Fields name theirs with tags: owner, allies,
+// others: for one that could see it before, it becomes the prefab's default. The empty set means every viewer. Fields name theirs with tags: owner, allies,
 // enemies, to=NAME.
 type Audience uint8
 

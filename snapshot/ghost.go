@@ -21,6 +21,7 @@ type Ghost struct {
 
 	r        *Receiver
 	released bool
+	ever     quantise.Audience // ever has the viewer's classes in all values that were received.
 	// vers is a ring of versions in the order of ticks, with the newest at head. Places that were never used
 	// are nil.
 	vers    []*ghostVersion
@@ -76,7 +77,7 @@ func (g *Ghost) upTo(t schema.Tick) int {
 func (g *Ghost) state(i int, t schema.Tick) State {
 	v := g.vers[i]
 	n := len(v.words)
-	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&quantise.ToOwner != 0, Audience: schema.Audience(v.aud), Jumps: v.jumps, Words: v.words[:n:n], reg: g.r.reg}
+	return State{Tick: t, Mask: v.mask, Owner: v.owner, Mine: v.aud&quantise.ToOwner != 0, Audience: schema.Audience(v.aud), Ever: schema.Audience(g.ever), Jumps: v.jumps, Words: v.words[:n:n], reg: g.r.reg}
 }
 
 // Newest returns the newest value received.
@@ -134,6 +135,7 @@ func (g *Ghost) putVersion(v ghostVersion, words []int32) bool {
 	if k < g.n && g.vers[g.versionIndex(k)].tick == v.tick {
 		return false
 	}
+	g.ever |= v.aud
 	if slots := len(g.vers); g.n == slots || g.n > slots*3/4 {
 		g.growVersions(len(words))
 	}

@@ -15,6 +15,9 @@ type State struct {
 	// Audience is the viewer's classes, limited to those that make a difference in this
 	// game. It has ToOwner when Mine is set. See [schema.Schema.DequantiseFor].
 	Audience schema.Audience
+	// Ever is Audience in all values of the entity that were received, together. What Ever
+	// receives and Audience does not was withdrawn, or was not shown yet in Tick.
+	Ever schema.Audience
 	// Jumps counts the entity's teleports since the viewer was first shown it, modulo
 	// 2¹⁶. Do not interpolate between two states with different Jumps.
 	Jumps uint16

@@ -26,14 +26,16 @@ type Component struct {
 	ForOthers     bool // ForOthers is true if runs of shared systems for other players may write it.
 	Singleton     int  // Singleton is the singleton whose copy it is. −1 means none.
 	Audience      schema.Audience
-	Zero          unsafe.Pointer // Zero points to a zero value.
-	Refs          []int          // Refs has the words that are references.
+	Zero          unsafe.Pointer  // Zero points to a zero value.
+	Refs          []int           // Refs has the words that are references.
+	Masked        schema.Audience // Masked has the audiences that fields name.
 }
 
 // Interpolate notes how values of a schema are interpolated, and which are references.
 func (c *Component) Interpolate(s *schema.Schema) {
-	c.Lerped, c.Curved, c.Refs = c.Schema != nil && c.Schema.OwnInterpolation(), false, nil
+	c.Lerped, c.Curved, c.Refs, c.Masked = c.Schema != nil && c.Schema.OwnInterpolation(), false, nil, 0
 	for _, f := range s.Fields() {
+		c.Masked |= f.Audience
 		if f.Ref {
 			c.Refs = append(c.Refs, f.Word)
 		}
