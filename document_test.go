@@ -15,6 +15,7 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/observe"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport/sim"
@@ -82,15 +83,87 @@ func newShownGame() shownGame {
 	}
 }
 
-// Labels change neither the description of a protocol, nor its hash, nor its schema's bytes.
+// Names and units change neither the description of a protocol, nor its hash, nor its schema's bytes.
 func TestLabelsAreInNoHash(t *testing.T) {
-	plain, shown := plainGame(), newShownGame().p
+	type Body struct {
+		Speed float32 `net:"min=0,max=30,step=0.5" name:"ground speed" unit:"m/s"`
+		State uint8   `net:"max=3" name:"what it does"`
+	}
+	type Input struct {
+		Turn int8 `net:"min=-4,max=4" unit:"quarter turns"`
+	}
+	type Talk struct {
+		Volume uint8 `unit:"dB"`
+	}
+	plain, shown := plainGame(), labelledGame[Body, Input, Talk](new(ecs.Component[Body]), new(ecs.Component[Input]), new(ecs.Prefab), func(*Body) {})
 	require.NoError(t, plain.Err())
 	require.NoError(t, shown.Err())
 	require.Equal(t, plain.Describe(), shown.Describe())
 	require.Equal(t, plain.Hash(), shown.Hash())
 	require.Equal(t, plain.Schema(nil), shown.Schema(nil))
 	require.NotEqual(t, plain.Document(), shown.Document())
+}
+
+// valuesGame is a game whose body stands for 0, or is dead.
+func valuesGame(deadFirst bool) *foretick.Protocol {
+	type Input struct {
+		Turn int8 `net:"min=-4,max=4"`
+	}
+	type Talk struct {
+		Mood uint8 `enum:"calm,loud"`
+	}
+	if deadFirst {
+		type Body struct {
+			State uint8 `net:"max=3" enum:"dead,walking,standing"`
+			Local uint8 `net:"-" enum:"b,a"`
+		}
+		return labelledGame[Body, Input, Talk](new(ecs.Component[Body]), new(ecs.Component[Input]), new(ecs.Prefab), func(*Body) {})
+	}
+	type Body struct {
+		State uint8 `net:"max=3" enum:"standing,walking,dead"`
+		Local uint8 `net:"-" enum:"a,b"`
+	}
+	return labelledGame[Body, Input, Talk](new(ecs.Component[Body]), new(ecs.Component[Input]), new(ecs.Prefab), func(*Body) {})
+}
+
+// Builds that number the values of a field in another order do not play together unseen: the client is refused,
+// or told the field with both orders where builds may differ. A field that is not sent does not count.
+func TestBuildsNumberValuesAlike(t *testing.T) {
+	p := valuesGame(false)
+	require.NoError(t, p.Err())
+	require.NotEqual(t, p.Hash(), valuesGame(true).Hash())
+	require.NotContains(t, p.Describe(), "Local")
+	for _, other := range []bool{false, true} {
+		m := simtest.New(4)
+		_, err := m.Serve(server.Config{Protocol: valuesGame(true), AllowOtherBuilds: other})
+		require.NoError(t, err)
+		c, err := m.Join(client.Config{Protocol: valuesGame(false)}, simtest.Seat{Up: sim.LAN, Down: sim.LAN})
+		require.NoError(t, err)
+		m.Run(2 * time.Second)
+		if other {
+			require.Equal(t, client.Playing, c.View().State)
+			require.Equal(t, []string{"Body.State (standing,walking,dead here, dead,walking,standing on the server)"}, c.BuildDifference().Changed)
+			continue
+		}
+		var why *client.ProtocolError
+		require.ErrorAs(t, c.View().Err, &why)
+		require.Equal(t, "values Body.State standing,walking,dead", why.OurLine)
+		require.Equal(t, "values Body.State dead,walking,standing", why.TheirLine)
+	}
+	b := p.Schema(nil)
+	s, err := schema.ReadProtocol(b)
+	require.NoError(t, err)
+	require.Equal(t, p.Describe(), s.Describe())
+	require.Equal(t, p.Hash(), s.Hash())
+	at := len(b) - len(s.Values.Append(nil))
+	for n := range len(b) {
+		_, err := schema.ReadProtocol(b[:n])
+		require.ErrorIs(t, err, schema.ErrMalformed, "cut at %d", n)
+	}
+	for name, l := range map[string]schema.Labels{"none": {}, "a unit": {"Body.State": {Unit: "m", Values: []string{"a"}}}} {
+		_, err := schema.ReadProtocol(l.Append(b[:at:at]))
+		require.ErrorIs(t, err, schema.ErrMalformed, name)
+	}
 }
 
 func TestFaultyLabelsAreNamed(t *testing.T) {

@@ -319,9 +319,9 @@ func (p *Protocol) Graph() (text, dot string) {
 // and, for an integer's values from 0, enum:"standing,walking,dead".
 //
 // Explanations of mispredictions, logs of lost values, [ecs.World.SetValue] and package
-// observe use them too: see [schema.Label]. They are in no hash and change nothing that is
-// sent of a field. A server sends them to tools that ask. Call Document after all
-// declarations, as [Protocol.Err].
+// observe use them too: see [schema.Label]. They change nothing that is sent of a field. The
+// names of values are in the hash, as both ends must number them alike; names and units are not.
+// A server sends them to tools that ask. Call Document after all declarations, as [Protocol.Err].
 func (p *Protocol) Document() string {
 	_ = p.Err()
 	return p.compiled.Parts().Document(p.compiled.Labels)

@@ -284,6 +284,7 @@ func TestSchemaMustTravel(t *testing.T) {
 // more than the input's size allows.
 func FuzzReadSchema(f *testing.F) {
 	f.Add(declareAll(nil).Schema(nil))
+	f.Add(valuesGame(false).Schema(nil))
 	f.Add(declare(nil).Schema(nil))
 	f.Add([]byte{1, 1, 'g'})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -252,6 +253,16 @@ func (d *difference) bindMessages(q, p *layout.Layout, s *schema.Protocol) {
 	}
 }
 
+// compareValues notes fields whose values have other names on the server, with both lists.
+func (d *difference) compareValues(ours, theirs schema.Labels) {
+	for _, path := range slices.Sorted(maps.Keys(ours)) {
+		a, b := ours[path].Values, theirs[path].Values
+		if b != nil && !slices.Equal(a, b) {
+			d.Changed = append(d.Changed, fmt.Sprintf("%s (%s here, %s on the server)", path, strings.Join(a, ","), strings.Join(b, ",")))
+		}
+	}
+}
+
 // bindRequests keeps this build's order, because Send uses this build's index of a request.
 func (d *difference) bindRequests(q, p *layout.Layout, s *schema.Protocol) {
 	var ours, theirs []string
@@ -434,6 +445,7 @@ func (c *Client) schema(payload []byte) error {
 	}
 	differs := &difference{Schema: s}
 	bound := bindProtocol(own, s, differs)
+	differs.compareValues(own.Parts().Values, s.Values)
 	c.link.decoded()
 	c.adopt(bound, differs, c.link.builds.offered)
 	return nil

@@ -18,6 +18,7 @@ type BuildDifference struct {
 	// it.
 	Unknown []string
 	// Changed names the fields on both sides that differ in type, range, step or audience.
-	// Values are converted to the nearest one that the other type can hold.
+	// Values are converted to the nearest one that the other type can hold. Where the names of
+	// values (the tag enum) differ, both lists follow the field: a number has another meaning on the server.
 	Changed []string
 }

@@ -16,7 +16,8 @@ import (
 // it: name:"ground speed", unit:"m/s", enum:"standing,walking,dead".
 //
 // A unit or enum tag of a struct, array or slice also applies to the fields and elements in it
-// without one. Labels change nothing that is sent of a field, and no hash.
+// without one. Labels change nothing that is sent of a field. Names and units are in no hash.
+// Both ends must number the values of fields that are sent alike: see Protocol.Values.
 type Label struct {
 	Name   string   // the name to show with the field's own; empty: none
 	Unit   string   // the unit of the field's values, such as "m/s"; empty: none

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,6 +47,9 @@ type Protocol struct {
 	// names the prefabs that they predict.
 	PredictsRemote  bool
 	RemotePredicted []string
+	// Values has the names of the values of fields that are sent, without names and units: both
+	// ends must number them alike. It is nil where no field has them.
+	Values Labels
 
 	// hash is the hash of the bytes that the protocol was read from. 0 means that it was not read.
 	hash uint64
@@ -99,6 +104,9 @@ func (s *Protocol) Describe() string {
 	if s.PredictsRemote {
 		fmt.Fprintf(&b, "predicts remote %s\n", strings.Join(s.RemotePredicted, " "))
 	}
+	for _, path := range slices.Sorted(maps.Keys(s.Values)) {
+		fmt.Fprintf(&b, "values %s %s\n", path, strings.Join(s.Values[path].Values, ","))
+	}
 	fmt.Fprintf(&b, "schema %016x\n", s.bytesHash())
 	return b.String()
 }
@@ -139,7 +147,7 @@ func (s *Protocol) Append(dst []byte) []byte {
 	registry := s.Registry.AppendSchema(nil)
 	count(len(registry))
 	dst = append(dst, registry...)
-	dst = append(dst, flag(s.Command != nil)+flag(s.PredictsRemote)+hasTags*flag(len(s.Tags) > 0))
+	dst = append(dst, flag(s.Command != nil)+flag(s.PredictsRemote)+hasTags*flag(len(s.Tags) > 0)+hasValues*flag(len(s.Values) > 0))
 	if s.Command != nil {
 		dst = s.Command.AppendSchema(dst)
 	}
@@ -167,11 +175,17 @@ func (s *Protocol) Append(dst []byte) []byte {
 	for _, bits := range s.SharedTags {
 		dst = binary.AppendUvarint(dst, bits)
 	}
+	if len(s.Values) > 0 {
+		dst = s.Values.Append(dst)
+	}
 	return dst
 }
 
-// hasTags is the bit of the byte before the command that says that shared systems have tags.
-const hasTags = 4
+// Bits of the byte before the command.
+const (
+	hasTags   = 4 // shared systems have tags
+	hasValues = 8 // values of fields have names
+)
 
 func flag(on bool) byte {
 	if on {
@@ -206,8 +220,8 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 		s.Registry, err = ReadRegistry(registry)
 		r.failWith(err)
 	}
-	has := r.byte(2 + hasTags)
-	command := has &^ hasTags
+	has := r.byte(2 + hasTags + hasValues)
+	command := has &^ (hasTags + hasValues)
 	if command > 2 {
 		r.failWith(errors.New("number"))
 	}
@@ -239,8 +253,11 @@ func ReadProtocol(b []byte) (*Protocol, error) {
 	if s.PredictsRemote {
 		s.RemotePredicted = r.names()
 	}
-	if has >= hasTags {
+	if has&hasTags != 0 {
 		s.readTags(&r)
+	}
+	if has&hasValues != 0 {
+		s.readValues(&r)
 	}
 	if r.err == nil && len(r.b) > 0 {
 		r.failWith(errors.New("length"))
@@ -261,6 +278,21 @@ func (s *Protocol) readTags(r *protocolReader) {
 	for range s.Shared {
 		s.SharedTags = append(s.SharedTags, r.number(^uint64(0)>>(standard.MaxTags-len(s.Tags))))
 	}
+}
+
+// readValues reads the names of values, which end the bytes.
+func (s *Protocol) readValues(r *protocolReader) {
+	l, err := ReadLabels(r.b)
+	for _, of := range l {
+		if of.Name != "" || of.Unit != "" {
+			err = errors.New("values")
+		}
+	}
+	if len(l) == 0 && err == nil {
+		err = errors.New("no values")
+	}
+	r.failWith(err)
+	s.Values, r.b = l, nil
 }
 
 // protocolReader reads a schema's bytes. After a fault it reads zeros.

@@ -130,7 +130,32 @@ func (p *Facts) Parts() *schema.Protocol {
 			s.RemotePredicted = append(s.RemotePredicted, p.Prefabs[i].ECS.Name())
 		}
 	}
+	s.Values = p.sentValues(s)
 	return s
+}
+
+// sentValues returns the names of the values of those fields that are sent.
+func (p *Facts) sentValues(s *schema.Protocol) (out schema.Labels) {
+	sent := slices.Concat(s.Registry.Schemas, s.Requests)
+	if s.Command != nil {
+		sent = append(sent, s.Command)
+	}
+	for _, m := range s.Messages {
+		sent = append(sent, m.Schema)
+	}
+	for path, label := range p.Labels {
+		only := schema.Labels{path: {Values: label.Values}}
+		if label.Values == nil || !slices.ContainsFunc(sent, func(x *schema.Schema) bool {
+			return slices.ContainsFunc(x.Fields(), func(f schema.Field) bool { return only.Of(x.Name(), f.Name).Values != nil })
+		}) {
+			continue
+		}
+		if out == nil {
+			out = schema.Labels{}
+		}
+		out[path] = only[path]
+	}
+	return out
 }
 
 // Lapsed is the text for a connection that ends after a silence too long for its packet numbers.
