@@ -61,6 +61,9 @@
 // same. [History.Diff] finds the changes since a save. [World.Hash] is canonical, ordered by the caller's keys.
 // A [Watch] reports entities that start or stop matching a query, and is rolled back too.
 //
+// [Control.AppendWorld] writes the whole world as bytes, and [Control.ReadWorld] reads them into a world of
+// another program, or of another build of the game. It goes on exactly as the first one.
+//
 // After a restore, other entities may get the handles of the discarded ticks. Forget those handles, or use
 // another key for data that must survive a rollback.
 //

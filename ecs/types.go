@@ -28,6 +28,8 @@ type Types struct {
 	watches     []*Watch
 	tagsMu      sync.Mutex
 	tags        []string
+	bytesOnce   sync.Once   // bytesOnce guards asBytes.
+	asBytes     *worldTypes // asBytes is what worldTypes returns.
 }
 
 // MaxTypes is the most component types that one game can have. (One of the 256
@@ -62,6 +64,7 @@ type typeData struct {
 	rtype  reflect.Type
 	keeper string // keeper is the fix text of Managed. "" means that the type is not managed.
 	ops    typeOps
+	coder  *typeCoder     // coder is nil without a Coder.
 	zero   unsafe.Pointer // zero is a zero value that is never written.
 	enums  map[reflect.Type][]string
 	meta   map[string]string
