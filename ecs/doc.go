@@ -58,7 +58,8 @@
 // A [History] is a ring of saves: [Control.NewHistory] saves everything, [Control.NewOwnerHistory] one owner's
 // part. Save always copies the columns. It copies the list of entities only when that differs from the slot's.
 // Restore brings back values, row order, handles and free lists, so a tick that runs again runs exactly the
-// same. [History.Diff] finds the changes since a save. [World.Hash] is canonical, ordered by the caller's keys.
+// same. With [Control.NewExactHistory], machines that exchange inputs alone agree on handles too.
+// [History.Diff] finds the changes since a save. [World.Hash] is canonical, ordered by the caller's keys.
 // A [Watch] reports entities that start or stop matching a query, and is rolled back too.
 //
 // [Control.AppendWorld] writes the whole world as bytes, and [Control.ReadWorld] reads them into a world of

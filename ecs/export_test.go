@@ -122,3 +122,13 @@ func (w *World) Broken() string {
 	}
 	return ""
 }
+
+// Claimed returns the number of pages that parts have claimed.
+func (w *World) Claimed() (n int) {
+	for _, p := range w.parts {
+		for r := range ranges {
+			n += len(p.alloc[r].pages)
+		}
+	}
+	return n
+}

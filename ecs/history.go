@@ -19,11 +19,22 @@ type History struct {
 	part  *part // part is nil for a history of the whole world.
 	slots []slot
 	known bool // known is true if the world lists the history, because it has saves.
+	exact bool // exact is true if a restore gives pages of handles back: see NewExactHistory.
 }
 
 // NewHistory returns a history of the whole world: entities, singletons and each
 // [Watch]. slots is the number of saved states, one for each tick to keep: usually 32.
 func (c *Control) NewHistory(slots int) *History { return c.world().newHistory(nil, slots) }
+
+// NewExactHistory is NewHistory for worlds that several machines run with the same inputs. Parts claim pages of
+// handles as they grow. Usually they keep what they claimed in ticks that a restore undoes, and machines that
+// predicted different things then give different handles to one entity. A restore of an exact history gives
+// those pages back too. It voids the saves of owners. [Control.Reserve] and [Control.Place] must not be used.
+func (c *Control) NewExactHistory(slots int) *History {
+	h := c.world().newHistory(nil, slots)
+	h.exact = true
+	return h
+}
 
 // NewOwnerHistory returns a history of one owner's entities. Restoring it
 // leaves every other entity, and the order of every other row, untouched. A
@@ -175,6 +186,9 @@ func (h *History) saveRecords(s *slot) {
 	}
 	for i := range w.claimed {
 		s.savePage(w, 0, i, uint32(i))
+	}
+	if h.exact {
+		s.saveHomes(w)
 	}
 	s.strays = append(s.strays[:0], w.strays...)
 }

@@ -50,7 +50,7 @@ func held(rec uint64, r Range, slot uint32) (Entity, uint64) {
 // A page of records belongs to the part that allocates from it, so an owner's
 // part is saved and restored with its own handles only. A restore never undoes
 // a claim: a part that runs again after a rollback finds the same pages in the
-// same order.
+// same order. (That of an exact history does: see [Control.NewExactHistory].)
 //
 // All ranges share one array, so that random access need not distinguish them.
 // Pages are dealt to them in groups of eight (4 KiB of records). Of every four
@@ -127,6 +127,7 @@ func (w *World) nextFree(r Range) uint32 {
 func (w *World) claim(p *part, r Range) {
 	at := w.nextFree(r)
 	pg := &w.pages[at]
+	w.claims = w.version
 	pg.home, pg.rng, pg.pos = p.index, r, int32(len(p.alloc[r].pages))
 	p.alloc[r].pages = append(p.alloc[r].pages, at)
 }

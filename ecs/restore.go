@@ -87,6 +87,7 @@ func restoreList(s *slot, i int, t *table) bool {
 func (h *History) restoreRecords(s *slot) {
 	w := h.w
 	w.version++
+	w.claimed = max(w.claimed, len(s.homes))
 	for i := range w.pages[:w.claimed] {
 		pg, from := &w.pages[i], s.page(0, i)
 		if from.version != pg.version {
@@ -107,6 +108,47 @@ func (h *History) restoreRecords(s *slot) {
 		}
 	}
 	w.strays = append(w.strays[:0], s.strays...)
+	if h.exact && s.claims != w.claims {
+		s.restoreHomes(w)
+	}
+}
+
+// saveHomes saves which part each page belongs to. Pages that the slot has of an older save, and that no part has
+// now, become pristine.
+func (s *slot) saveHomes(w *World) {
+	for i := w.claimed; i < len(s.pages[0]); i++ {
+		s.pages[0][i] = savedPage{records: s.pages[0][i].records}
+	}
+	if s.claims == w.claims {
+		return
+	}
+	s.claims, s.homes = w.claims, s.homes[:0]
+	for i := range w.pages[:w.claimed] {
+		pg := &w.pages[i]
+		s.homes = append(s.homes, pageHome{pg.home, pg.pos, pg.rng})
+	}
+}
+
+// restoreHomes gives each page back to the part that it belonged to.
+func (s *slot) restoreHomes(w *World) {
+	for _, p := range w.parts {
+		p.cut = w.version
+		for r := range ranges {
+			p.alloc[r].pages = p.alloc[r].pages[:0]
+		}
+	}
+	for i := range w.pages[:w.claimed] {
+		pg, was := &w.pages[i], pageHome{home: homeless}
+		if i < len(s.homes) {
+			was = s.homes[i]
+		}
+		pg.home, pg.pos, pg.rng = was.home, was.pos, was.rng
+		if pg.home >= 0 { // pages of a part have the same order in its list as among all
+			a := &w.parts[pg.home].alloc[pg.rng]
+			a.pages = append(a.pages, uint32(i))
+		}
+	}
+	w.claims, w.claimed, w.firstFree = s.claims, len(s.homes), [ranges]uint32{}
 }
 
 func (p *part) restore(sp *savedPart) {

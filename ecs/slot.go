@@ -20,6 +20,8 @@ type slot struct {
 	words   []uint64 // words is the memory of the runs.
 	parts   []savedPart
 	strays  []uint32
+	claims  uint64     // claims identifies homes.
+	homes   []pageHome // homes has the home of each page. Only exact histories have it.
 	singles []byte
 	rigid   []unsafe.Pointer // rigid has the singletons with pointers.
 	watches []savedWatch
@@ -117,6 +119,12 @@ type savedPage struct {
 	away    uint64
 	records run
 	top     uint8 // top is the number of records that are saved.
+}
+
+// pageHome is where a page belonged.
+type pageHome struct {
+	home, pos int32
+	rng       Range
 }
 
 type savedPart struct {

@@ -45,7 +45,8 @@ type World struct {
 
 	pages     []page
 	firstFree [ranges]uint32
-	claimed   int // claimed is the index from which on pages are homeless.
+	claimed   int    // claimed is the index from which on pages are homeless.
+	claims    uint64 // claims identifies which part has which page. It changes when a part claims one.
 	strays    []uint32
 	reserves  [ranges]reserved
 	parts     []*part // parts has the parts by index, in order of creation.

@@ -85,7 +85,7 @@ func (w *World) empty() {
 
 // takePages sets the pages, and the records without entities.
 func (w *World) takePages(r *worldReader, parts []*part) {
-	w.claimed = len(r.pageAt)
+	w.claimed, w.claims = len(r.pageAt), w.version
 	w.reserve(w.claimed)
 	for i := range r.pages {
 		from := &r.pages[i]
