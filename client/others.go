@@ -39,9 +39,6 @@ func (ot *others) drawOthers(t foretick.Tick, fraction float32) {
 			continue
 		}
 		if g.Data == 0 {
-			if _, _, _, ok := g.Sample(t, fraction); !ok {
-				continue // its first value was put off, and is of a later tick
-			}
 			ot.bodies.birth(g)
 			ot.tester.othersCame()
 		}

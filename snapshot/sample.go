@@ -27,8 +27,9 @@ func (g *Ghost) Before(a State) (State, bool) {
 // fraction of the time between them. Pass them to [schema.Schema.Interpolate].
 //
 // Both keyframes are the same when the value holds: at rest, after the newest value,
-// and across a teleport or a change of components or owner. Sample returns false before
-// the first value and once the entity is gone.
+// and across a teleport or a change of components or owner. From Born on they are the first
+// known value, even if it is of a later tick: the snapshots before it were lost, or had put the entity
+// off. Sample returns false before Born and once the entity is gone.
 func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok bool) {
 	if g.n == 0 || (g.Gone != 0 && !after(g.Gone, t)) {
 		return State{}, State{}, 0, false
@@ -38,7 +39,12 @@ func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok b
 		k++
 	}
 	if k == g.n {
-		return State{}, State{}, 0, false
+		if after(g.Born, t) {
+			return State{}, State{}, 0, false
+		}
+		i := g.versionIndex(k - 1)
+		a = g.state(i, g.vers[i].tick)
+		return a, a, 0, true
 	}
 	i := g.versionIndex(k)
 	a = g.state(i, g.vers[i].tick)

@@ -109,10 +109,10 @@ func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 	if judged == nil {
 		judged = p.recordOf(v.ahead.A)
 	}
-	hint, earlier, is := 0, 0, 0
+	hint, earlier, is, skips := 0, 0, 0, v.skips()
 	for i := range whole.items {
 		it, from, to, k := &whole.items[i], whole, next, v.whole
-		if v.ahead.A != 0 && s.aheadFor(it, known, judged, &is) {
+		if v.ahead.A != 0 && s.aheadFor(it, known, judged, &is) || skips && v.putAway(it, i) {
 			continue
 		}
 		if v.mixed {
@@ -133,6 +133,9 @@ func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 			skip(&knots, p.game.Components[comp].Schema.Words())
 		}
 		f.putEntity(it, b)
+	}
+	if skips && next != nil {
+		s.putNewcomers(f, v, whole, next, known, judged)
 	}
 }
 

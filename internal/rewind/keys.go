@@ -88,6 +88,11 @@ func (s *Shooter) aroundEntity(v *View, id lagcomp.ID) (k Keys, shown bool) {
 		return v.whole, true
 	}
 	k, still, ok := s.drawn(v.Used, w, since)
+	if !ok {
+		if first, came := s.firstValue(v.Used, w, since); came {
+			return Keys{A: first, B: first + 1}, true
+		}
+	}
 	switch {
 	case !v.screen && (still || !ok):
 		return v.whole, true

@@ -22,8 +22,8 @@ type View struct {
 	by     *Shooter // by is the player whose view it is. nil means the present.
 	now    Tick     // now is the tick in which the view is made.
 	screen bool     // screen is true if the view is no later than what the player's screen showed.
-	// mixed is true if snapshots had left entities out. Each entity is then drawn between its own pair of
-	// ticks.
+	// mixed is true if snapshots had left entities out, or one between those that the view is drawn from is
+	// missing. Each entity is then drawn between its own pair of ticks.
 	mixed bool
 	whole Keys // whole has the ticks between which entities in the past are drawn.
 	// ahead has the ticks between which entities ahead are drawn. Zero means that there are none.
@@ -128,6 +128,9 @@ func (v *View) fillView() {
 	k := s.drawnBetween(v)
 	v.whole, v.Filter = k, s.filter(k.A)
 	v.mixed = s.deliveries.mixed(v.Used.Tick, p.game.TickRate)
+	if v.skips() {
+		v.mixed, v.Filter = true, s.filter(v.Used.Tick) // some may have come into sight in between
+	}
 	oldest, _ := p.history.Oldest()
 	switch newest := p.newest(); {
 	case v.ahead.A != 0:

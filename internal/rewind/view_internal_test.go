@@ -401,3 +401,34 @@ func TestOffset(t *testing.T) {
 		}
 	}
 }
+
+// An entity that takes the place of another in a tick whose snapshot was lost is drawn from that tick on, at the
+// first value that the client had. The old one is on the screen up to that tick.
+func TestViewOfAReplaced(t *testing.T) {
+	y := newYard(t, Config{})
+	delete(y.alive, 2)
+	y.run(8)
+	delete(y.alive, 1)
+	y.alive[2], y.since[2] = Entity{Net: 2}, 9
+	y.run(15)
+	y.had(3, 6, 12) // 9 was lost
+	now := y.tick + 1
+	look := func(tick Tick, fraction float32) View {
+		y.shooter.verdict = Verdict{}
+		y.claims(tick, fraction)
+		return y.shooter.View(now)
+	}
+	there := func(v View, id lagcomp.ID) bool { _, ok := v.Past.Hitbox(id, 0); return ok }
+	v := look(8, .5)
+	require.True(t, there(v, 1), "the old one stops a shot")
+	require.False(t, there(v, 2))
+	for _, tick := range []Tick{9, 11} {
+		v = look(tick, .5)
+		require.Equal(t, lagcomp.OK, v.Reason)
+		require.False(t, there(v, 1), "it was put away")
+		y.shows(at2(2, 12), v, 2)
+	}
+	y.shows(at2(2, 12), look(12, .5), 2) // nothing came after it
+	y.had(3, 6)                          // its first value has not come
+	require.False(t, there(look(11, .5), 2))
+}

@@ -154,3 +154,57 @@ func TestWhatAppearsIsMetInFlight(t *testing.T) {
 	require.Greater(t, met, 500)
 	require.Greater(t, early, 20)
 }
+
+// A runner that the server replaces by another at the same place, in one tick, is hit in each frame that shows
+// either of them, also where that tick's snapshot was lost. The old one is judged up to that tick, and the new one
+// from then on.
+func TestReplacedIsJudgedWhereDrawn(t *testing.T) {
+	m, err := newRange(31, 30, server.Config{MaxRewind: time.Second})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 50 * time.Millisecond, Loss: 0.15}
+	s, err := m.seat(link, link, 6*time.Second, 60*time.Second)
+	require.NoError(t, err)
+	s.every = 1
+	now, n := ecs.None, uint8(runners)
+	m.game.script = func(f *foretick.ServerFrame) {
+		if f.Tick%23 != 0 {
+			return
+		}
+		if n++; n > 15 {
+			n = runners
+		}
+		f.Destroy(now)
+		now = f.Spawn(&m.game.runner, ecs.Nobody)
+		*m.game.pos.Get(f.World, now) = place{X: 5, Y: 5}
+		*m.game.pose.Get(f.World, now) = pose{Number: n}
+		*m.game.course.Get(f.World, now) = course{Left: 1 << 20}
+	}
+	hits := func(g *shootingRange, f *foretick.Frame, by foretick.PlayerID) (number uint8, hit bool) {
+		h, ok := f.Rewind(by).Raycast(lagcomp.RayTo(lagcomp.Vec{X: 5, Y: -5, Z: 0.5}, lagcomp.Vec{X: 5, Y: 5, Z: 0.5}))
+		if !ok || !f.World.Alive(h.Entity) {
+			return 0, false
+		}
+		return g.pose.Get(f.World, h.Entity).Number, true
+	}
+	drawn, shots, confirmed := map[foretick.Tick]uint8{}, 0, 0
+	s.game.fired = func(f *foretick.Frame, sh shot) {
+		s.fired(f, sh)
+		number, ok := hits(s.game, f, s.client.View().Player)
+		require.True(t, ok, "tick %d: one of them is on the screen", f.Tick)
+		drawn[f.Tick] = number
+	}
+	m.game.judged = func(f *foretick.Frame, by foretick.PlayerID, _ shot) {
+		number, ok := hits(m.game, f, by)
+		saw, shown := drawn[f.Tick]
+		if !shown || saw != m.game.pose.Get(f.World, now).Number {
+			return // the one on the screen does not exist any more
+		}
+		if shots++; ok && number == saw {
+			confirmed++
+		}
+	}
+	m.Run(62 * time.Second)
+	t.Logf("%d of %d shots at the newest confirmed", confirmed, shots)
+	require.Greater(t, shots, 100)
+	require.GreaterOrEqual(t, confirmed, shots*99/100)
+}
