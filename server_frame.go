@@ -68,7 +68,9 @@ func (f *ServerFrame) SetEntityTeam(e ecs.Entity, team uint8) bool {
 }
 
 // SetAudience adds a player to one of the game's audiences, or removes it, as seen from
-// one entity. With [ecs.None] it applies to all entities. It returns false for a
+// one entity. With [ecs.None] it applies to all entities. With the player [ecs.Common] it
+// applies to all players and observers, and to those that join later: so a game makes
+// fields of an entity public. What it set for one player stays. It returns false for a
 // player or an entity that does not exist.
 func (f *ServerFrame) SetAudience(player PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
 	return f.in().Visibility.SetAudience(player, e, a, member)

@@ -118,10 +118,7 @@ func (in *interest) forgetChange(c *late.Change) {
 		for _, o := range in.sessions.observers { // if another player hides the entity from an observer, it is hidden again when it appears
 			o.outbox.sender.SetVisible(net, true)
 		}
-	case p != nil && c.Kind == changeAudience:
-		delete(p.interest.members, c.Entity)
-		if p.outbox.sender != nil {
-			p.outbox.sender.SetAudience(net, ^schema.Audience(0), false)
-		}
+	case c.Kind == changeAudience:
+		in.forgetAudience(c.Player, c.Entity, net)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/netcode"
-	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/snapshot"
 )
 
@@ -30,7 +29,8 @@ type interest struct {
 	// dead has, with late inputs, when a sweep first found that an entity is gone.
 	dead map[ecs.Entity]foretick.Tick
 	// grouped has the new groups of entities whose group changed since the last tick.
-	grouped map[snapshot.NetID]uint32
+	grouped  map[snapshot.NetID]uint32
+	everyone members // the audiences that the game gave all players
 	// survey is nil if every player receives all entities.
 	survey *survey
 }
@@ -292,13 +292,8 @@ func (in *interest) appears(e ecs.Entity, net snapshot.NetID) {
 				p.outbox.sender.SetVisible(net, false)
 			}
 		}
-		if a := p.interest.members[e]; a != 0 && p.outbox.sender != nil {
-			p.outbox.sender.SetAudience(net, a, true)
-			for _, o := range in.sessions.observers {
-				if o.observing.grant.player == p.owner {
-					o.outbox.sender.SetAudience(net, a, true)
-				}
-			}
+		if in.audienceOf(p, e) != 0 {
+			in.passAudience(p, e, net)
 		}
 	}
 	if hidden {
@@ -382,32 +377,6 @@ func sweep[V any](in *interest, m map[ecs.Entity]V, last *foretick.Tick) {
 	}
 }
 
-func (in *interest) SetAudience(player foretick.PlayerID, e ecs.Entity, a schema.Audience, member bool) bool {
-	p := in.sessions.player(player)
-	if p == nil || e != ecs.None && in.sim.p.Identity.Find(in.sim.world, e) == nil {
-		return false
-	}
-	if p.interest.members == nil {
-		p.interest.members = map[ecs.Entity]schema.Audience{}
-	}
-	sweep(in, p.interest.members, &p.interest.sweptMembers)
-	in.changes.noteAudience(player, e, p.interest.members[e])
-	if m := p.interest.members[e]; member {
-		p.interest.members[e] = m | a
-	} else {
-		p.interest.members[e] = m &^ a
-	}
-	if p.outbox.sender != nil {
-		p.outbox.sender.SetAudience(in.sim.net(e), a, member)
-	}
-	for _, o := range in.sessions.observers {
-		if o.observing.grant.player == player {
-			o.outbox.sender.SetAudience(in.sim.net(e), a, member)
-		}
-	}
-	return true
-}
-
 func (in *interest) SetEye(player foretick.PlayerID, x, y, z float32) bool {
 	p := in.sessions.player(player)
 	if p == nil || x-x != 0 || y-y != 0 || z-z != 0 { // if x is not finite, x-x is NaN
@@ -425,16 +394,6 @@ func (in *interest) ClearEye(player foretick.PlayerID) bool {
 		p.interest.hasEye = false
 	}
 	return p != nil
-}
-
-// reintroducePlayer passes a player's team and audiences to a new sender.
-func (in *interest) reintroducePlayer(p *player) {
-	p.outbox.sender.SetTeam(p.interest.team)
-	for e, a := range p.interest.members {
-		if e == ecs.None || in.sim.world.Alive(e) {
-			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
-		}
-	}
 }
 
 // teamOf returns an entity's team.
@@ -538,24 +497,13 @@ func (in *interest) introduceObserver(p *player) {
 	p.interest.team = g.team
 	if of := in.sessions.player(g.player); of != nil {
 		p.interest.team = of.interest.team
-		in.enlistObserver(p, of)
 	}
-	p.outbox.sender.SetTeam(p.interest.team)
 	for _, of := range in.sessions.owners {
 		if of == nil {
 			continue
 		}
 		for e := range of.interest.hides {
 			in.showObserver(p, e)
-		}
-	}
-}
-
-// enlistObserver passes the audiences of a player to an observer's sender.
-func (in *interest) enlistObserver(p, of *player) {
-	for e, a := range of.interest.members {
-		if e == ecs.None || in.sim.world.Alive(e) {
-			p.outbox.sender.SetAudience(in.sim.net(e), a, true)
 		}
 	}
 }
@@ -602,10 +550,9 @@ func (in *interest) showObserversAll(of *player) {
 type playerInterest struct {
 	hides   map[ecs.Entity]bool
 	team    uint8
-	near    *snapshot.AreaView             // the entities near the player; nil: all are sent
-	members map[ecs.Entity]schema.Audience // audiences of the game's own
-
-	swept, sweptMembers foretick.Tick // when hides and members were last swept
+	near    *snapshot.AreaView // the entities near the player; nil: all are sent
+	members members            // the audiences that the game gave this player
+	swept   foretick.Tick      // when hides was last swept
 
 	blind  bool       // an entity of its own, or a shared physics object, is hidden from it
 	veiled bool       // an entity is hidden from it that shared systems may read from others

@@ -227,9 +227,9 @@ func (s *senders) openSender(p *player) {
 	p.outbox.entered, p.outbox.epoch = false, s.level.epoch
 	if p.observing != nil {
 		s.interest.introduceObserver(p)
-	} else {
-		s.interest.reintroducePlayer(p)
 	}
+	p.outbox.sender.SetTeam(p.interest.team)
+	s.interest.passAudiences(p)
 }
 
 // profile returns the profile that counts the bytes of snapshots. It is nil if nothing counts them.

@@ -152,6 +152,77 @@ func TestAudiencesInAMatch(t *testing.T) {
 	require.NotZero(t, seen[3][3][got{bounty: true, target: true, credit: true, scan: true}]+seen[3][3][got{bounty: true, scan: true}])
 }
 
+// What the game makes public for everybody is read by a player that joins later, in the first frame that shows the
+// entity, and by observers. Taken back it is hidden from all again, but from a player that may see it itself.
+func TestPublicForThoseWhoJoinLater(t *testing.T) {
+	m := simtest.New(12)
+	g := &fleet{}
+	_, err := m.Serve(server.Config{Protocol: g.protocol(), Observe: func(server.Observer) (server.Grant, error) {
+		return server.Public(), nil
+	}, OnTick: func(f *foretick.ServerFrame) {
+		switch f.Tick {
+		case 60:
+			require.True(t, f.SetAudience(ecs.Common, g.ships[1], g.scanners, true))
+			require.False(t, f.SetAudience(ecs.Nobody, g.ships[1], g.scanners, true), "the owner of what nobody owns")
+		case 90:
+			require.True(t, f.SetAudience(2, g.ships[1], g.scanners, true))
+		case 240:
+			require.True(t, f.SetAudience(ecs.Common, g.ships[1], g.scanners, false))
+		}
+	}})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 30 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.05}
+	type shown struct{ frames, scanned int }
+	var before, after [5]shown // by client: until the game takes it back, and later
+	var others int
+	for k := range 5 {
+		cg := &fleet{}
+		cfg := client.Config{Protocol: cg.protocol()}
+		if k == 4 {
+			cfg.Observe = &client.Observe{}
+		}
+		ships := cg.everyShip(cfg.Protocol)
+		_, err := m.Join(cfg, simtest.Seat{Up: link, Down: link, After: func(v client.View) {
+			if v.State != client.Playing {
+				return
+			}
+			for _, rows := range ships.All(v.World) {
+				is := cg.orders.Slice(rows)[0].Scan != 0
+				if rows.Owner() != 1 {
+					others += map[bool]int{true: 1}[is]
+					continue
+				}
+				at := &before[k]
+				if v.RenderTick > 250 {
+					at = &after[k]
+				} else if v.RenderTick >= 230 || k < 2 && v.RenderTick < 100 {
+					continue
+				}
+				if at.frames++; is {
+					at.scanned++
+				}
+			}
+		}})
+		require.NoError(t, err)
+		if k == 1 { // the others join once it is public
+			m.Run(5 * time.Second)
+		}
+		m.RunFor(300 * time.Millisecond)
+	}
+	m.Run(12 * time.Second)
+	require.NoError(t, m.Err())
+	require.Zero(t, others)
+	for k := range 5 {
+		require.Greater(t, before[k].frames, 20, "client %d", k)
+		require.Equal(t, before[k].frames, before[k].scanned, "client %d: from the first frame on", k)
+		require.Greater(t, after[k].frames, 100, "client %d", k)
+		require.Equal(t, map[bool]int{true: after[k].frames}[k == 1], after[k].scanned, "client %d", k)
+	}
+}
+
+// everyShip returns a query of the ships.
+func (g *fleet) everyShip(p *foretick.Protocol) *ecs.Query { return p.Query(ecs.With(&g.orders)) }
+
 // What a client would have to predict without receiving it is refused at the start.
 func TestMaskedFromItsOwner(t *testing.T) {
 	type marked struct {
