@@ -17,7 +17,7 @@ import (
 func (tl *timeline) Amend(t, k foretick.Tick) {
 	r := tl.records.Find(k)
 	if k == t {
-		tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
+		tl.remember(t)
 		tl.correction.predicted.copyFrom(r)
 	}
 	if r == nil {
@@ -55,7 +55,7 @@ func (tl *timeline) Compare(int, foretick.Tick) prediction.Verdict { return tl.c
 
 // Adopt writes the server's state of the local player at t into the world.
 func (tl *timeline) Adopt(t foretick.Tick) {
-	tl.correction.remember(tl.records.Find(tl.predictor.Tick()))
+	tl.remember(t)
 	tl.causes.checkUntracked(t)
 	for _, g := range tl.ghosts.ours {
 		s, ok := g.At(t)
@@ -124,13 +124,15 @@ func (tl *timeline) takeUnpredicted() {
 	}
 }
 
-// remember copies what was predicted for the newest tick, because a correction may replace it.
-func (co *correction) remember(r *record) {
+// remember copies what was predicted for the newest tick, because a correction of t may replace it.
+func (tl *timeline) remember(t foretick.Tick) {
+	co, r := &tl.correction, tl.records.Find(tl.predictor.Tick())
 	co.replacing = r != nil
 	if co.replacing {
 		co.before.items = append(co.before.items[:0], r.items...)
 		co.before.words = append(co.before.words[:0], r.words...)
 	}
+	co.cuts.noteCuts(tl.records, tl.agreed.newest, t, tl.predictor.Tick(), foretick.Tick(tl.cfg.History))
 }
 
 // replaces reports whether a tick that has a command gets another one, and keeps the earlier one, which
@@ -276,6 +278,7 @@ type correction struct {
 	predicted record
 	before    record // what was predicted for the newest tick, if replacing is true
 	replacing bool   // something was predicted for the newest tick
+	cuts      predictedCuts
 }
 
 // present writes the predicted values of the newest tick back into the world.

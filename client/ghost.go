@@ -35,8 +35,9 @@ type ghosts struct {
 	bytes    receivedBytes
 	overdue  bool // components of some entities that only the server computes may be old
 	// moved has entities with a new owner, which the next correction must handle.
-	moved []movedGhost
-	was   []byte // scratch
+	moved  []movedGhost
+	was    []byte  // scratch
+	across []int32 // the words that acrossOwners returns
 	// withdrawal has memory for the fields that the player may no longer see.
 	withdrawal withdrawal
 }
@@ -251,6 +252,9 @@ func (gs *ghosts) statesAround(g *snapshot.Ghost, t foretick.Tick, fraction floa
 	if !ok {
 		return gf, false
 	}
+	if f == 0 {
+		a, b, f = gs.acrossOwners(g, a, t, fraction)
+	}
 	gf = ghostFrame{from: a, rate: float32(gs.p.TickRate)}
 	if !(f > 0) || gs.jumped(g, a, b) {
 		return gf, true
@@ -262,6 +266,36 @@ func (gs *ghosts) statesAround(g *snapshot.Ghost, t foretick.Tick, fraction floa
 		}
 	}
 	return gf, true
+}
+
+// acrossOwners returns the states around a time if the player is the owner in only one of them, and has
+// more fields and more precise values there. The later one is returned with the precision and the
+// fields of a. Otherwise acrossOwners returns a.
+func (gs *ghosts) acrossOwners(g *snapshot.Ghost, a snapshot.State, t foretick.Tick, fraction float32) (from, to snapshot.State, f float32) {
+	var b snapshot.State
+	for s := range g.Since(a.Tick) {
+		if int32(s.Tick-a.Tick) <= 0 {
+			break
+		}
+		b = s
+	}
+	f = float32(int32(t-a.Tick)) + fraction
+	if b.Tick == 0 || b.Mine == a.Mine || !a.Mask.Equal(b.Mask) || a.Jumps != b.Jumps || f <= 0 {
+		return a, a, 0
+	}
+	gs.across = append(gs.across[:0], b.Words...)
+	b.Words = gs.across
+	for i := range gs.p.Components {
+		comp := &gs.p.Components[i]
+		if words := b.Component(i); words != nil && !comp.Unknown {
+			at := gs.spare(i)
+			comp.Schema.DequantiseFor(a.Audience, a.Component(i), a.Grid(i), wireRefs{gs}, at)
+			comp.Schema.DequantiseFor(a.Audience&b.Audience, words, b.Grid(i), wireRefs{gs}, at)
+			comp.Schema.Quantise(at, a.Grid(i), wireRefs{gs}, words)
+		}
+	}
+	b.Mine, b.Audience = a.Mine, a.Audience
+	return a, b, f / float32(b.Tick-a.Tick)
 }
 
 // jumped reports whether an entity's life changed between two states. Then nothing may be interpolated
@@ -543,9 +577,8 @@ func (gs *ghosts) noteBorn() {
 // movedGhost is a ghost whose change of owner came with a snapshot older than the newest one, to which
 // no prediction is compared.
 type movedGhost struct {
-	wire     schema.WireID
-	born     foretick.Tick
-	switched bool
+	wire schema.WireID
+	born foretick.Tick
 }
 
 // movesLater reports whether the next correction must move the ghost's entity. Until then the entity

@@ -82,6 +82,7 @@ type screenFrame struct {
 	shown    shownTime     // the render time of others
 	tick     foretick.Tick // the later of the two ticks between which predicted entities are drawn
 	fraction float32       // how far the drawing is from the tick before to tick
+	slides   bool          // something was drawn on its way between the past and the present
 }
 
 // press is the newest press of a one-shot since the last tick, with the command as it was read in that
@@ -208,9 +209,10 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, further int) {
 }
 
 // behind returns by how many steps a frame showed predicted entities before tick t. It is 0 if nothing
-// of other players is predicted and the player is drawn by whole ticks.
+// of other players is predicted, nothing slides to the past or back, and the player is drawn by whole
+// ticks.
 func (ip *input) behind(t foretick.Tick, f screenFrame) uint8 {
-	if !ip.showsAhead() && !ip.cfg.PartialTicks || f.tick == 0 {
+	if !ip.showsAhead() && !ip.cfg.PartialTicks && !f.slides || f.tick == 0 {
 		return 0
 	}
 	shown := float32(int32(t-f.tick)+1) - f.fraction

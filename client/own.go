@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"time"
 	"unsafe"
 
@@ -23,6 +24,7 @@ type ownDrawing struct {
 	correction *correction
 	names      *recordNames
 	partial    *partialTick
+	slides     *slides
 
 	fades fades
 	drawn bool // the world has drawn values
@@ -67,24 +69,33 @@ func (ow *ownDrawing) correct() {
 	if !ow.correction.replacing || after == nil || ow.techniques.NoSmoothing {
 		return
 	}
+	var leapt, slid, counted bool // of the entity whose components follow
 	for _, it := range after.items {
 		if it.comp == itself {
+			slid, counted = ow.slides.begins(it.e), false
+			leapt = ow.ghosts.leapt(it.e) || ow.correction.cuts.recut(ow.recorder.records, it.e)
+			if leapt || slid {
+				ow.fades.dropFades(it.e)
+			}
 			continue
 		}
 		old := ow.correction.before.wordsOf(it.e, int(it.comp))
-		if old == nil {
-			continue
-		}
-		if ow.ghosts.leapt(it.e) {
-			ow.fades.dropFades(it.e)
+		if old == nil || slid {
 			continue
 		}
 		schema := ow.p.Components[it.comp].Schema
+		was, is := old[:schema.Words()], after.words[it.off:][:schema.Words()]
 		for i, field := range schema.Fields() {
-			if !field.Lerp || it.remotePredicted && field.Audience != 0 || !schema.Has(i, old) || !schema.Has(i, after.words[it.off:]) {
-				continue
+			switch {
+			case !field.Lerp || it.remotePredicted && field.Audience != 0 || !schema.Has(i, was) || !schema.Has(i, is):
+			case !leapt:
+				if ow.fades.addFade(it.e, int(it.comp), i, schema, was, is) {
+					ow.stats.JumpsByLimit++
+				}
+			case !counted && !slices.Equal(was, is):
+				counted = true
+				ow.stats.JumpsByTeleport++
 			}
-			ow.fades.addFade(it.e, int(it.comp), i, schema, old[:schema.Words()], after.words[it.off:][:schema.Words()])
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (c *Client) correctPrediction(t foretick.Tick, do course) {
 		return
 	case toRestart:
 		tl.restartFrom(t)
-		c.screen.own.fades.clearFades()
+		c.screen.own.correct()
 		return
 	case toJump, toAmend, toReplay:
 		tl.predictor.Reconcile(t, tl)

@@ -42,7 +42,7 @@ func (tl *timeline) initScreen(sc *screen) (err error) {
 		others: others{base: b, ghosts: tl.ghosts, bodies: &tl.bodies, scenes: &tl.scenes, saves: &tl.saves, tester: &tl.tester},
 		own: ownDrawing{
 			base: b, ghosts: tl.ghosts, predictor: tl.predictor, recorder: &tl.recorder, predicted: &tl.predicted,
-			clientOnly: &tl.clientOnly, correction: &tl.correction, names: &tl.names, partial: &sc.partial,
+			clientOnly: &tl.clientOnly, correction: &tl.correction, names: &tl.names, partial: &sc.partial, slides: &tl.slides,
 			fades: fades{fade: prediction.Fade{HalfLife: b.cfg.SmoothHalfLife, Limit: b.cfg.SmoothLimit}},
 		},
 		partial: partialTick{
@@ -66,7 +66,7 @@ func (sc *screen) clearScreen() {
 
 // looking returns the frame that is on the screen.
 func (sc *screen) looking() screenFrame {
-	return screenFrame{number: sc.rendered, shown: sc.shown, tick: sc.view.Tick, fraction: sc.view.Fraction}
+	return screenFrame{number: sc.rendered, shown: sc.shown, tick: sc.view.Tick, fraction: sc.view.Fraction, slides: len(sc.slides.items) > 0}
 }
 
 // undraw replaces the drawn values in the predicted rows with the predicted ones.

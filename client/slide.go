@@ -6,12 +6,14 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/schema"
+	"github.com/foretick/foretick/snapshot"
 )
 
-// slides draws the player's own entities on their way between the past and the present, when their
+// slides draws entities on their way between the past and the present, when they change hands or their
 // prediction is switched. The offset shrinks evenly, over a multiple of the time between both. So the
 // drawn speed of a body that moves evenly differs from its real speed by a limited share.
 type slides struct {
@@ -20,13 +22,10 @@ type slides struct {
 	names  *recordNames
 
 	items []slideItem
-	shown record // the drawn values of the last frame
+	// shown has the drawn values of the last frame. It has entities themselves if they were drawn ahead.
+	shown record
 	words []int32
 }
-
-// slideTimes is how many times longer a slide takes than the time between past and present: a third of
-// a body's speed is added, or taken away.
-const slideTimes = 3
 
 type slideItem struct {
 	e      ecs.Entity
@@ -42,8 +41,13 @@ type slideOffset struct {
 
 func (sl *slides) clearSlides() { sl.items = sl.items[:0]; sl.shown.clearRecord() }
 
-// beginSlide notes that an entity's prediction was switched.
-func (sl *slides) beginSlide(e ecs.Entity) {
+// beginSlide notes that a ghost's entity has another owner, or that its prediction was switched. What
+// is drawn in the past before and after stays where it is.
+func (sl *slides) beginSlide(g *snapshot.Ghost) {
+	e := ecs.Entity(g.Data)
+	if !sl.shown.hasEntity(e) && !sl.ghosts.ahead(g) {
+		return
+	}
 	for i := range sl.items {
 		if sl.items[i].e == e {
 			sl.items[i].fresh = true
@@ -55,7 +59,7 @@ func (sl *slides) beginSlide(e ecs.Entity) {
 
 // drawSlides draws the entities that slide, and notes the drawn values of all that may slide.
 func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
-	if sl.p.Origins.Interpolated < 0 || sl.cfg.NoPrediction {
+	if sl.cfg.NoPrediction || sl.cfg.Observe != nil {
 		return
 	}
 	apart := float64(int32(now.Predicted-now.Render)) + float64(now.Fraction-now.RenderFraction)
@@ -63,8 +67,10 @@ func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
 		it := &sl.items[i]
 		if it.fresh {
 			it.fresh = false
-			it.left = slideTimes * time.Duration(max(apart, 0)*float64(time.Second)) / time.Duration(sl.p.TickRate)
-			sl.measureSlide(it)
+			it.left = rewind.SlideTimes * time.Duration(max(apart, 0)*float64(time.Second)) / time.Duration(sl.p.TickRate)
+			if !sl.measureSlide(it) || sl.ghosts.leapt(it.e) {
+				sl.stats.JumpsByOwner++
+			}
 			sl.drawSlide(it, 0) // this frame shows the same as the last one
 			continue
 		}
@@ -73,10 +79,18 @@ func (sl *slides) drawSlides(now netcode.Time, since time.Duration) {
 	sl.items = slices.DeleteFunc(sl.items, func(it slideItem) bool { return it.left <= 0 || !sl.world.Alive(it.e) })
 	sl.shown.clearRecord()
 	for _, g := range sl.ghosts.receiver.Ghosts() {
-		if e := ecs.Entity(g.Data); g.Mine && sl.p.Prefabs[g.Prefab].Interpolated && sl.world.Alive(e) {
+		if e := ecs.Entity(g.Data); sl.world.Alive(e) {
+			if sl.ghosts.ahead(g) {
+				sl.shown.items = append(sl.shown.items, recordItem{e, itself, false, int32(len(sl.shown.words))})
+			}
 			sl.noteShown(e)
 		}
 	}
+}
+
+// begins reports whether an entity's slide begins in the frame that is being computed.
+func (sl *slides) begins(e ecs.Entity) bool {
+	return slices.ContainsFunc(sl.items, func(it slideItem) bool { return it.e == e && it.fresh })
 }
 
 // slidable calls do for each component of an entity that is drawn between two values.
@@ -103,14 +117,16 @@ func (sl *slides) noteShown(e ecs.Entity) {
 	})
 }
 
-// measureSlide computes the offsets from the values without a slide to the values that were shown.
-func (sl *slides) measureSlide(it *slideItem) {
+// measureSlide computes the offsets from the values without a slide to the values that were shown. It
+// returns false if the last frame did not show the entity.
+func (sl *slides) measureSlide(it *slideItem) (shown bool) {
 	it.offset = it.offset[:0]
 	sl.slidable(it.e, func(i int, comp *layout.Component, words []int32) {
 		was := sl.shown.wordsOf(it.e, i)
 		if was == nil {
 			return
 		}
+		shown = true
 		for f, field := range comp.Schema.Fields() {
 			if !field.Lerp || !comp.Schema.Has(f, was) || !comp.Schema.Has(f, words) {
 				continue
@@ -120,6 +136,7 @@ func (sl *slides) measureSlide(it *slideItem) {
 			}
 		}
 	})
+	return shown
 }
 
 // drawSlide shrinks an entity's offsets for a frame, and draws the entity with them.
@@ -168,11 +185,12 @@ func (f *fades) clearFades() { f.items = f.items[:0] }
 // forgotten is the share of an offset below which it is dropped, for fields without a step.
 const forgotten = 1. / 1024
 
-// addFade keeps a field drawn at its old value, and lets the difference fade from there.
-func (f *fades) addFade(e ecs.Entity, comp, field int, described *schema.Schema, was, is []int32) {
+// addFade keeps a field drawn at its old value, and lets the difference fade from there. It reports
+// whether the difference is too large for that, and is shown at once.
+func (f *fades) addFade(e ecs.Entity, comp, field int, described *schema.Schema, was, is []int32) (jumps bool) {
 	d := described.Offset(field, was, is)
 	if d == (schema.Offset{}) {
-		return
+		return false
 	}
 	item := f.findFade(e, comp, field)
 	if item == nil {
@@ -186,17 +204,22 @@ func (f *fades) addFade(e ecs.Entity, comp, field int, described *schema.Schema,
 			described.Displace(field, f.a, item.offset)
 			d = described.Offset(field, f.a, is)
 		}
-		if size := d.Size(); f.fade.Add(0, size, 0) == 0 { // it is too large, or not a number
+		size := d.Size()
+		jumps = size > f.fade.Limit
+		if f.fade.Add(0, size, 0) == 0 { // it is too large, or not a number
 			d = schema.Offset{}
 		}
 		item.offset = d
 	} else {
+		apart := item.offset[0] + d[0]
+		jumps = max(apart, -apart) > f.fade.Limit
 		item.offset[0] = f.fade.Add(item.offset[0], d[0], 0)
 	}
 	item.least = item.offset.Size() * forgotten
 	if info.Sim != 0 {
 		item.least = float32(info.Sim) / 2
 	}
+	return jumps && f.fade.Limit > 0 && f.fade.HalfLife >= 0
 }
 
 func (f *fades) findFade(e ecs.Entity, comp, field int) *fadeItem {

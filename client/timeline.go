@@ -207,8 +207,8 @@ func (tl *timeline) jump(to foretick.Tick) {
 // switched.
 func (tl *timeline) noteMoved() {
 	for _, ch := range tl.ghosts.receiver.Changes() {
-		if switched := tl.ghosts.switched(ch.Ghost); (switched || ch.Transferred) && !tl.ghosts.movesLater(ch.Ghost) {
-			tl.ghosts.moved = append(tl.ghosts.moved, movedGhost{ch.Ghost.Wire, ch.Ghost.Born, switched})
+		if (ch.Transferred || tl.ghosts.switched(ch.Ghost)) && !tl.ghosts.movesLater(ch.Ghost) {
+			tl.ghosts.moved = append(tl.ghosts.moved, movedGhost{ch.Ghost.Wire, ch.Ghost.Born})
 		}
 	}
 	if len(tl.ghosts.moved) > 0 {
@@ -221,13 +221,11 @@ func (tl *timeline) noteMoved() {
 // whether the prediction had any of them.
 func (tl *timeline) transferred(t foretick.Tick) bool {
 	any := false
-	move := func(g *snapshot.Ghost, switched bool) {
+	move := func(g *snapshot.Ghost) {
 		if g.Data == 0 {
 			return
 		}
-		if switched {
-			tl.slides.beginSlide(ecs.Entity(g.Data))
-		}
+		tl.slides.beginSlide(g)
 		if slot, ok := tl.predictor.Slot(t); ok && !any && tl.saves.restorable(t) {
 			tl.Load(slot, t)
 		}
@@ -239,14 +237,14 @@ func (tl *timeline) transferred(t foretick.Tick) bool {
 		}
 	}
 	for _, ch := range tl.ghosts.receiver.Changes() {
-		if switched := tl.ghosts.switched(ch.Ghost); switched || ch.Transferred {
-			move(ch.Ghost, switched)
+		if ch.Transferred || tl.ghosts.switched(ch.Ghost) {
+			move(ch.Ghost)
 		}
 	}
 	for _, m := range tl.ghosts.moved {
 		for _, g := range tl.ghosts.receiver.Ghosts() { // the ghost may be gone by now
 			if g.Wire == m.wire && g.Born == m.born {
-				move(g, m.switched)
+				move(g)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 // Before returns the keyframe before a, which is the first one that [Ghost.Sample]
 // returned. It is the value in the newest older snapshot that holds one. Before returns
 // false if there is none within [schema.HermiteSpan] ticks, or if a teleport or a
-// change of components or owner separates the two.
+// change of components or audience separates the two.
 func (g *Ghost) Before(a State) (State, bool) {
 	for u := a.Tick - 1; a.Tick-u <= schema.HermiteSpan && u != 0 && !after(g.Born, u); u-- {
 		if !g.r.received(u) || g.postponed(u) {
@@ -18,7 +18,7 @@ func (g *Ghost) Before(a State) (State, bool) {
 			return State{}, false
 		}
 		o := g.state(i, u)
-		return o, o.Mask.Equal(a.Mask) && o.Audience == a.Audience && o.Owner == a.Owner && o.Jumps == a.Jumps
+		return o, o.Mask.Equal(a.Mask) && o.Audience == a.Audience && o.Jumps == a.Jumps
 	}
 	return State{}, false
 }
@@ -27,9 +27,10 @@ func (g *Ghost) Before(a State) (State, bool) {
 // fraction of the time between them. Pass them to [schema.Schema.Interpolate].
 //
 // Both keyframes are the same when the value holds: at rest, after the newest value,
-// and across a teleport or a change of components or owner. From Born on they are the first
-// known value, even if it is of a later tick: the snapshots before it were lost, or had put the entity
-// off. Sample returns false before Born and once the entity is gone.
+// and across a teleport or a change of components or audience, for example where the viewer becomes
+// the owner. From Born on they are the first known value, even if it is of a later tick: the snapshots
+// before it were lost, or had put the entity off. Sample returns false before Born and once the entity
+// is gone.
 func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok bool) {
 	if g.n == 0 || (g.Gone != 0 && !after(g.Gone, t)) {
 		return State{}, State{}, 0, false
@@ -60,7 +61,7 @@ func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok b
 			break
 		}
 	}
-	if !a.Mask.Equal(b.Mask) || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
+	if !a.Mask.Equal(b.Mask) || a.Audience != b.Audience || a.Jumps != b.Jumps {
 		return a, a, 0, true
 	}
 	x := float32(int32(t-a.Tick)) + f
@@ -76,7 +77,7 @@ func (g *Ghost) Sample(t schema.Tick, f float32) (a, b State, frac float32, ok b
 //
 // When Beyond returns false, use [Ghost.Sample]: the time is not later than the newest
 // value, or the value was last at rest. It also returns false if the entity teleported,
-// changed its owner or components, or is gone.
+// changed its audience or components, or is gone.
 func (g *Ghost) Beyond(t schema.Tick, f float32) (a, b State, span, beyond float32, ok bool) {
 	if g.n < 2 || (g.Gone != 0 && !after(g.Gone, t)) {
 		return State{}, State{}, 0, 0, false
@@ -91,7 +92,7 @@ func (g *Ghost) Beyond(t schema.Tick, f float32) (a, b State, span, beyond float
 		}
 	}
 	a, _, _, ok = g.Sample(b.Tick-1, 0)
-	if !ok || a.Tick == b.Tick || !a.Mask.Equal(b.Mask) || a.Audience != b.Audience || a.Owner != b.Owner || a.Jumps != b.Jumps {
+	if !ok || a.Tick == b.Tick || !a.Mask.Equal(b.Mask) || a.Audience != b.Audience || a.Jumps != b.Jumps {
 		return State{}, State{}, 0, 0, false
 	}
 	return a, b, float32(b.Tick - a.Tick), float32(int32(t-b.Tick)) + f, true

@@ -33,7 +33,16 @@ type Client struct {
 	RemoteMispredicted uint64 // comparisons counted in RemotePredicted that found a difference
 	// SoftCorrections counts compared ticks that differed within the tolerance (tag tol). The server's
 	// values were adopted without running a tick again.
-	SoftCorrections   uint64
+	SoftCorrections uint64
+	// JumpsByOwner counts changes of owner, and switches of prediction, that the screen could not slide
+	// over: the entity teleported too, or the frame before did not show it.
+	JumpsByOwner uint64
+	// JumpsByTeleport counts entities of the player that a correction moved at once, because one end
+	// teleported them and the other did not.
+	JumpsByTeleport uint64
+	// JumpsByLimit counts fields that a correction changed at once, because the difference was above
+	// client.Config.SmoothLimit.
+	JumpsByLimit      uint64
 	Resimulated       uint64 // ticks run again after corrections
 	HardResets        uint64 // times that the predicted time jumped
 	SpawnsPredicted   uint64 // entities of matched prefabs (see Protocol.Spawns) that this client spawned ahead of the server

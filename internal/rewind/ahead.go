@@ -116,8 +116,8 @@ func (s *Shooter) knownOf(id lagcomp.ID) *record {
 }
 
 // putAhead adds the entities drawn ahead to a frame.
-func (s *Shooter) putAhead(f *frame, k Keys) {
-	from, to := s.past.aheadEnds(k)
+func (s *Shooter) putAhead(f *frame, v *View) {
+	from, to := s.past.aheadEnds(v.ahead)
 	if to == nil {
 		return
 	}
@@ -125,11 +125,11 @@ func (s *Shooter) putAhead(f *frame, k Keys) {
 	known, is, hint := s.past.recordOf(s.basis), 0, 0
 	for i := range to.items {
 		it := &to.items[i]
-		if !s.aheadFor(it, known, to, &is) {
+		if _, slides := v.slide(it.id); slides || !s.aheadFor(it, known, to, &is) {
 			continue
 		}
 		b.Fit(it.mask)
-		w := s.aheadWords(it, from, to, k.F, &hint)
+		w := s.aheadWords(it, from, to, v.ahead.F, &hint)
 		for _, comp := range b.need {
 			w.writeDrawn(g, comp, b.values[comp])
 			w.skip(g.Components[comp].Schema.Words())

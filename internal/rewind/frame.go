@@ -93,7 +93,7 @@ func (s *Shooter) drawPast(v *View) (past lagcomp.Past, ok bool) {
 		return lagcomp.Past{}, false
 	}
 	if v.ahead.A != 0 {
-		s.putAhead(f, v.ahead)
+		s.putAhead(f, v)
 	}
 	s.putBehind(f, v, from, to)
 	f.history.End()
@@ -112,10 +112,11 @@ func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 	hint, earlier, is, skips := 0, 0, 0, v.skips()
 	for i := range whole.items {
 		it, from, to, k := &whole.items[i], whole, next, v.whole
-		if v.ahead.A != 0 && s.aheadFor(it, known, judged, &is) || skips && v.putAway(it, i) {
+		_, slides := v.slide(it.id)
+		if !slides && v.ahead.A != 0 && s.aheadFor(it, known, judged, &is) || skips && v.putAway(it, i) {
 			continue
 		}
-		if v.mixed {
+		if v.mixed || slides {
 			var shown bool
 			if from, to, k, shown = v.recordsAround(it.id); !shown {
 				continue
@@ -142,6 +143,9 @@ func (s *Shooter) putBehind(f *frame, v *View, whole, next *record) {
 // recordsAround returns the recorded ticks between which a view draws an entity that is shown in the
 // past, and how. It returns false if the entity was not on the screen.
 func (v *View) recordsAround(id lagcomp.ID) (from, to *record, k Keys, shown bool) {
+	if k, shown = v.slide(id); shown {
+		return v.past.recordOf(k.A), v.past.recordOf(k.B), k, true
+	}
 	k = v.whole
 	if v.mixed {
 		own, shown := v.by.aroundEntity(v, id)

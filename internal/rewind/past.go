@@ -31,10 +31,12 @@ type Past struct {
 	hitboxes *Hitboxes
 	cuts     map[lagcomp.ID]uint32 // cuts is how often an entity's past was cut.
 	// ended has the tick in which each life ended, of those since the newest tick recorded.
-	ended  map[lagcomp.ID]Tick
-	now    *record // now is the record being made.
-	before *record // before is the record of the tick before now, or nil.
-	alive  func(lagcomp.ID, uint32) bool
+	ended map[lagcomp.ID]Tick
+	// handovers has the newest changes of owner, the oldest first.
+	handovers []handover
+	now       *record // now is the record being made.
+	before    *record // before is the record of the tick before now, or nil.
+	alive     func(lagcomp.ID, uint32) bool
 }
 
 // record holds one tick: the components that hitboxes are built from, with the values that
@@ -91,6 +93,7 @@ func reach(rate int) int { return 4*rate + 8 }
 func (p *Past) Begin(t Tick) {
 	p.history.Begin(t)
 	clear(p.ended)
+	p.beginHandovers(t)
 	p.before = p.recordOf(t - 1)
 	p.now = &p.ring[t%Tick(len(p.ring))]
 	p.now.tick, p.now.items, p.now.words = t, p.now.items[:0], p.now.words[:0]
@@ -133,7 +136,11 @@ func (p *Past) Put(id lagcomp.ID, e Entity, source *snapshot.Source) {
 	if len(p.game.Lives) > 0 {
 		it.count, _ = p.world.Lives(id)
 	}
-	if j := p.before.indexOf(id, len(f.items)); j >= 0 && p.before.items[j].life == it.life {
+	j := p.before.indexOf(id, len(f.items))
+	if j >= 0 && p.before.items[j].owner != it.owner {
+		p.handovers = append(p.handovers, handover{id: id, tick: f.tick, from: p.before.items[j].owner, to: it.owner, prefab: it.prefab})
+	}
+	if j >= 0 && p.before.items[j].life == it.life {
 		it.run = p.before.items[j].run
 	} else {
 		p.runs++
@@ -152,7 +159,7 @@ func (p *Past) End() {
 // Reset forgets the past, for a new level.
 func (p *Past) Reset() {
 	p.history.Reset()
-	p.recorded = false
+	p.recorded, p.handovers = false, p.handovers[:0]
 }
 
 // EndLife ends the life of an entity in the tick that is computed: later shots of that tick
@@ -229,8 +236,8 @@ func (f *record) indexOf(id lagcomp.ID, hint int) int {
 	return -1
 }
 
-// same reports whether an entity has the same life, owner and components in another tick.
+// same reports whether an entity has the same life, grid and components in another tick.
 // Otherwise nothing is interpolated.
 func (it *item) same(o *item) bool {
-	return it.mask.Equal(o.mask) && it.owner == o.owner && it.life == o.life
+	return it.mask.Equal(o.mask) && it.grid == o.grid && it.life == o.life
 }

@@ -135,7 +135,7 @@ func (s *Shooter) Take(c Command, now Tick, jitter time.Duration) {
 	g := &s.past.game
 	t, p := clock{g.TickRate, s.past.interval}, s.path(jitter)
 	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
-	if s.offset = 0; c.Offset != 0 && g.Ahead {
+	if s.offset = 0; c.Offset != 0 && s.past.showsAhead() {
 		s.offset, s.gave = unpackOffset(c.Offset), c.Tick
 		s.basis = s.deliveries.newestDelivered(s.acked, p.every, s.arrived)
 	}
@@ -232,7 +232,7 @@ func (s *Shooter) TakeLate(c Command, now Tick, used float64) {
 	g := &s.past.game
 	t, p := clock{g.TickRate, s.past.interval}, s.path(0)
 	s.claim, s.arrived = c.Claim, int64(c.Tick)*256-c.Early
-	if s.offset = 0; c.Offset != 0 && g.Ahead {
+	if s.offset = 0; c.Offset != 0 && s.past.showsAhead() {
 		s.offset, s.gave = unpackOffset(c.Offset), c.Tick
 		s.basis = s.deliveries.newestDelivered(s.acked, p.every, s.arrived)
 	}

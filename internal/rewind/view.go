@@ -153,7 +153,7 @@ func (v *View) fillView() {
 // Component writes an entity's component as the view has it. It returns false if the entity
 // had none. The component must be in Game.Tracked.
 func (v *View) Component(id lagcomp.ID, comp int, dst unsafe.Pointer) bool {
-	if v.ahead.A != 0 && v.by.isAhead(id) {
+	if _, slides := v.slide(id); !slides && v.ahead.A != 0 && v.by.isAhead(id) {
 		return v.by.componentAhead(v.ahead, id, comp, dst)
 	}
 	from, to, k, shown := v.recordsAround(id)
