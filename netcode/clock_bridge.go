@@ -1,0 +1,45 @@
+package netcode
+
+// bridge decides how many lost snapshots in a row render time bridges. A quantile of what was needed lately
+// does not tell: where one snapshot in fifty is lost, a window of a few seconds holds one loss or none.
+// So the share of lost packets decides. It is measured over far more packets, and each step is left at a much
+// smaller share than it is entered at. Otherwise the delay would change back and forth where the share is
+// near a step.
+type bridge struct{ lost int }
+
+// bridges has, for each lost snapshot that is bridged, the share of lost packets from which it is, and the
+// share below which it no longer is.
+var bridges = [...]struct{ from, until float64 }{{0.01, 0.0025}, {0.04, 0.02}}
+
+func (b *bridge) follow(share float64) {
+	for b.lost < len(bridges) && share >= bridges[b.lost].from {
+		b.lost++
+	}
+	for b.lost > 0 && share < bridges[b.lost-1].until {
+		b.lost--
+	}
+}
+
+// SetLoss takes the share of the server's packets that the path loses, as [Conn.LossIn] returns it. Call it
+// before Snapshot. From 1 % on render time trails by one snapshot more, and from 4 % on by two, so that the
+// loss of as many in a row stops nothing on the screen. A share that ClockConfig.SnapshotLateShare allows to be
+// late does not count. Without a call nothing is bridged but what the arrival of snapshots shows.
+func (c *Clock) SetLoss(share float64) { c.bridge.follow(share - c.cfg.SnapshotLateShare) }
+
+// behind returns how far render time should trail local time. It covers the
+// worst recent need, but stays within one jump of what is needed now. Otherwise
+// a queue that was long at the join, and has drained since, would delay the
+// view for the length of the window. Where packets are lost, it also covers a snapshot that comes late after
+// as many lost ones as are bridged.
+func (c *Clock) behind() float64 {
+	least := c.arrival.mean() + c.cfg.SnapshotBuffer.Seconds()*c.rate
+	if c.need.len() < 4 {
+		return max(least, c.arrival.mean()+float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer)-1)
+	}
+	covered := 1 - max(leastSnapshotLateShare, c.cfg.SnapshotLateShare)
+	behind := min(c.need.quantile(covered), c.need.recent()+c.apart())
+	if n := c.bridge.lost; n > 0 {
+		behind = max(behind, c.arrival.quantile(covered)+float64((1+n)*c.cfg.SnapshotInterval))
+	}
+	return max(least, behind)
+}
