@@ -198,7 +198,7 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, further int) {
 	in.packed, in.view, in.offset = append(in.packed[:0], packed...), view, ip.behind(t, looked)
 	in.sampled, in.frame = ip.now, looked.number
 	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
-	in.whole = rewind.Keys{A: looked.shown.tick, F: float32(looked.shown.fraction) / 256}
+	in.whole = looked.shown.keys()
 	if full := cmd.Schema.Deduct(ip.sample, in.at, ip.over, further+max(ip.p.TickRate/carriedPart, 1)); full >= 0 {
 		ip.losses.CountFull(cmd.Name, cmd.Schema, full)
 	}
@@ -317,6 +317,11 @@ type shownTime struct {
 	tick     foretick.Tick
 	fraction uint8 // in 1/256 of a tick
 	at       time.Duration
+}
+
+// keys returns the time as the moment at which a view is made.
+func (s shownTime) keys() rewind.Keys {
+	return rewind.Keys{A: s.tick, F: float32(s.fraction) / 256}
 }
 
 // knownSince reports whether the server knew, at the newest snapshot, what this client knew when it

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/foretick/foretick"
@@ -260,14 +261,15 @@ func (sc *screen) DrawnApart(id lagcomp.ID) bool {
 // DrawnWorld returns the world that is drawn, and the player.
 func (sc *screen) DrawnWorld() (w *ecs.World, own foretick.PlayerID) { return sc.world, sc.view.Player }
 
-// ShownThen returns a component's value in the rendered frame of a view. While a tick is computed, the
-// rows have another value.
+// ShownThen returns a component's value in the rendered frame of a view, if the rows have another value: the
+// view is of an earlier frame than the newest, or a tick is computed that reads the component of others.
 func (sc *screen) ShownThen(ahead, whole rewind.Keys, e ecs.Entity, id ecs.ID) (value game.ShownValue, ok bool) {
 	i := sc.p.Index(id)
 	if i < 0 || ahead.B == 0 {
 		return game.ShownValue{}, false
 	}
-	if value, ok = sc.own.shownAhead(ahead, e, i); !ok {
+	value, ok = sc.own.shownAhead(ahead, e, i)
+	if !ok && (whole != sc.shown.keys() || slices.Contains(sc.ghosts.others, i)) {
 		return sc.shownBehind(whole, e, i)
 	}
 	return value, ok

@@ -117,7 +117,8 @@ func (sl *slides) noteShown(e ecs.Entity) {
 	})
 }
 
-// measureSlide computes the offsets from the values without a slide to the values that were shown. It
+// measureSlide computes the offsets from the values without a slide to the values that were shown. A field
+// that not everybody receives has none: it may be withdrawn with the change, and is its default at once. It
 // returns false if the last frame did not show the entity.
 func (sl *slides) measureSlide(it *slideItem) (shown bool) {
 	it.offset = it.offset[:0]
@@ -128,7 +129,7 @@ func (sl *slides) measureSlide(it *slideItem) (shown bool) {
 		}
 		shown = true
 		for f, field := range comp.Schema.Fields() {
-			if !field.Lerp || !comp.Schema.Has(f, was) || !comp.Schema.Has(f, words) {
+			if !field.Lerp || field.Audience != 0 || !comp.Schema.Has(f, was) || !comp.Schema.Has(f, words) {
 				continue
 			}
 			if by := comp.Schema.Offset(f, was[:len(words)], words); by != (schema.Offset{}) {

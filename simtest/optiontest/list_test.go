@@ -34,7 +34,7 @@ var noOption = map[string]string{
 	"foretick.ComponentAt": "reads",
 	"ecs.NewTypes":         "a Protocol has them", "ecs.NewWorld": "a Server has it",
 	"ecs.RowOf": "reads", "ecs.MakeEntity": "a value", "ecs.Managed": "for libraries that spawn by Control.Manager; a Server has its own",
-	"ecs.CopierAt": "Copier with unsafe pointers", "ecs.NewSchedule": "a Protocol has one",
+	"ecs.Coder": "for a world as bytes, which no end sends", "ecs.CopierAt": "Copier with unsafe pointers", "ecs.NewSchedule": "a Protocol has one",
 	"ecs.SetDefault": "foretick.Default calls it",
 }
 
