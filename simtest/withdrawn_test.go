@@ -98,7 +98,7 @@ func (g *convoy) protocol() *foretick.Protocol {
 		if g.act != nil {
 			g.act(f)
 		}
-	}, ecs.Once(), ecs.Structural(), ecs.Write(&g.pos))
+	}, ecs.Once(), ecs.Structural(), ecs.Create(hold...), ecs.WriteOther(&g.pos))
 	p.Server("load", func(f *foretick.ServerFrame, rows ecs.Rows) {
 		for i := range rows.Len() {
 			n := 1000 + f.Tick

@@ -79,6 +79,6 @@ func newDoors(tag *ecs.Component[doorTag]) *doors {
 			now, n = f.Spawn(&d.prefab, ecs.Nobody), n+1
 			tag.Get(f.World, now).N = n
 		}
-	}, ecs.Once(), ecs.WriteOther(tag))
+	}, ecs.Once(), ecs.Create(tag), ecs.WriteOther(tag))
 	return d
 }
