@@ -83,7 +83,8 @@ func (s *peekScene) measures() bool { return s.Net.Now() > peekSettles }
 // join adds a player.
 func (s *peekScene) join(t *testing.T, e *peekEnd, rtt time.Duration, sample func(client.View) game.Command, after func(client.View)) {
 	e.game = game.NewGame(game.Options{TickRate: s.row.rate, Peaceful: true})
-	cfg, err := s.row.client, error(nil)
+	cfg := s.row.client
+	var err error
 	if e == &s.runner {
 		cfg.OnSnapshot = func(t foretick.Tick) { s.newest = t }
 	}
