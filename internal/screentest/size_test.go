@@ -35,8 +35,8 @@ func TestSizeOfTheClient(t *testing.T) {
 	require.NoError(t, <-done)
 	const mega = 1 << 20
 	t.Logf("%.2f MiB, %.3f with gzip, %.3f with brotli's level 10", float64(len(wasm))/mega, float64(zipped.Len())/mega, float64(brotlied.Len())/mega)
-	require.LessOrEqual(t, float64(zipped.Len()), 2.09*mega) // 2.0 is meant: the clock of slow servers and reports of unread snapshots took 9 kB, records in pieces and rules for causes 17, masks of more than 64 components 8, rules for what is hidden and for references on their way 6, long silences, last words and counts of corrections 7, methods whose names have their object and what a frame does without 8, names of generic types that both ends run 5
-	require.LessOrEqual(t, float64(brotlied.Len()), 1.54*mega)
+	require.LessOrEqual(t, float64(zipped.Len()), 2.11*mega) // 2.0 is meant: the clock of slow servers and reports of unread snapshots took 9 kB, records in pieces and rules for causes 17, masks of more than 64 components 8, rules for what is hidden and for references on their way 6, long silences, last words and counts of corrections 7, methods whose names have their object and what a frame does without 8, names of generic types that both ends run 5, slides over changes of owner, withdrawn fields, bridged losses and sums that carry over 14
+	require.LessOrEqual(t, float64(brotlied.Len()), 1.56*mega)
 	for _, name := range []string{"encoding/json.Marshal", "encoding/json.(*Decoder)", "encoding/json.(*decodeState)", "log/slog.(*Logger)", "log/slog.NewRecord", "math/big.(", "math/big.nat"} {
 		require.False(t, bytes.Contains(wasm, []byte(name)), name)
 	}
