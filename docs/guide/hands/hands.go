@@ -115,7 +115,7 @@ func (g *Game) takeWheel(f *foretick.ServerFrame, by foretick.By, _ bool) {
 func (g *Game) drive(f *foretick.Frame, rows ecs.Rows) {
 	pos, vel, cmd := g.Pos.Slice(rows), g.Vel.Slice(rows), g.Cmd.Slice(rows)
 	for i := range pos {
-		vel[i].X += (cmd[i].Gas*TopSpeed - vel[i].X) * 0.1
+		vel[i].X += float32((float32(cmd[i].Gas*TopSpeed) - vel[i].X) * 0.1)
 		pos[i].X += float32(vel[i].X * f.DT)
 	}
 }
