@@ -14,7 +14,6 @@ type Conn struct {
 	seed uint32
 
 	window    receiveWindow
-	lossIn    lossIn
 	lineAt    time.Duration // lineAt is the arrival of the newest acknowledged packet.
 	lineKnown bool
 	// messages has the messages of the newest datagram that NextMessage has not returned yet.
@@ -266,10 +265,6 @@ func (c *Conn) Stats() Stats {
 	s.RTT, s.Jitter = c.rtt.smoothed, c.rtt.deviation
 	return s
 }
-
-// LossIn returns the share of the peer's packets that were lost lately, 0 to 1. A silence of many packets counts
-// as three lost ones. A packet counts as lost once 32 later ones have arrived.
-func (c *Conn) LossIn() float64 { return c.lossIn.share() }
 
 // Queued returns the bytes waiting for delivery in all reliable channels
 // together. Each message, or each 256 bytes of a longer one, counts as 256, as

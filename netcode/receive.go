@@ -36,7 +36,6 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 	line := c.window.line
 	c.before = beforePacket{true, line, c.window.far, c.window.hunt, c.lineAt, c.lineKnown}
 	c.window.markReceived(h.seq)
-	c.lossIn.note(h.seq, c.window.line)
 	if c.window.line == h.seq {
 		c.lineAt, c.lineKnown = now, true
 	} else if c.window.line != line {

@@ -46,18 +46,6 @@ type path struct {
 	lost    int           // lost is how many of the decided packets were lost.
 }
 
-// bridges returns how many lost snapshots the client's delay covers once it has measured the losses: see
-// netcode.Clock.SetLoss.
-func (p *path) bridges() int {
-	switch {
-	case p.lost*lossy >= p.decided:
-		return 2
-	case p.lost*100 >= p.decided:
-		return 1
-	}
-	return 0
-}
-
 // clock is the length of a tick, as ticks a second and as a duration.
 type clock struct {
 	rate     int
@@ -118,9 +106,6 @@ const lossy = 25
 // on a path with much loss or jitter, and the time to the next snapshot if those are rarer
 // than ticks.
 func (d *delay) fixAccepted(p path, c clock) {
-	if n := p.bridges(); n > 0 { // the client may still measure the losses, and then draws later
-		d.least = max(d.least, time.Duration((1+n)*int(p.every))*c.interval+d.jitter)
-	}
 	d.settled, d.most = true, max(d.least-c.interval/2, 0)
 	d.total.Set(d.least)
 	d.luck = c.interval * 2 / 5
