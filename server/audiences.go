@@ -61,6 +61,11 @@ func (in *interest) passChanged(player foretick.PlayerID, e ecs.Entity, net snap
 			in.passAudience(p, e, net)
 		}
 	}
+	for _, o := range in.sessions.observers {
+		if player == ecs.Common || player == o.views() {
+			in.passAudience(o, e, net)
+		}
+	}
 }
 
 // passAudience passes the audiences for an entity, or for [ecs.None] for all entities, to the sender of a

@@ -1,6 +1,7 @@
 package simtest_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -177,7 +178,7 @@ func TestWithdrawnFieldsAreDefaults(t *testing.T) {
 			if link.Loss > 0 {
 				late = 8
 			}
-			old, seen := map[string]int{}, map[string]int{}
+			old, seen, given := map[string]int{}, map[string]int{}, [3]int{}
 			for k := range 3 {
 				cg := &convoy{}
 				cfg := client.Config{Protocol: cg.protocol()}
@@ -209,6 +210,10 @@ func TestWithdrawnFieldsAreDefaults(t *testing.T) {
 							}
 						}
 						require.Greater(t, own.Open, uint32(1000))
+						if v.RenderTick >= 358 && v.RenderTick < 380 { // an observer's view changes with its player's
+							given[k]++
+							require.Greater(t, own.Scan, uint32(1000), "client %d", k)
+						}
 					}
 				}})
 				require.NoError(t, err)
@@ -227,6 +232,7 @@ func TestWithdrawnFieldsAreDefaults(t *testing.T) {
 				require.Zero(t, old[field], "%s keeps its old value in %d of %d frames", field, old[field], n)
 			}
 			require.Len(t, seen, 4)
+			require.Greater(t, slices.Min(given[:]), 15)
 		})
 	}
 }
