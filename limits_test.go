@@ -168,6 +168,7 @@ var limits = map[string]func(n int) error{
 	"client.Config.InputDelay":           joins(func(c *client.Config, n int) { c.InputDelay = time.Duration(n) * time.Millisecond }),
 	"client.Config.History":              joins(func(c *client.Config, n int) { c.History = n }),
 	"client.Config.SnapshotRate":         joins(func(c *client.Config, n int) { c.SnapshotRate = n }),
+	"client.Config.SnapshotBuffer":       joins(func(c *client.Config, n int) { c.SnapshotBuffer = time.Duration(n) * time.Millisecond }),
 	"client.Config.LateShare":            joins(func(c *client.Config, n int) { c.LateShare = float64(n) / 100 }),
 	"client.Observe.Data":                joins(func(c *client.Config, n int) { c.Observe = &client.Observe{Data: make([]byte, n)} }),
 }

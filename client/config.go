@@ -120,6 +120,13 @@ type Config struct {
 	// shooter on WebSocket. At most 0.2; negative and NaN are errors. If server.Config.Late.Share is
 	// more, that counts for commands.
 	LateShare float64
+	// SnapshotBuffer is the least time by which remote entities are drawn after the average newest
+	// snapshot, for a game that prefers calm to short delays. The clock measures jitter and lost packets, and
+	// buffers what these need: with 1 % loss the time of one more snapshot, and with 4 % that of two.
+	// More is of use where losses come in bursts. Shots are judged by what the screen showed, so
+	// server.Config.MaxRewind must cover the buffer and the round trip. 0 means what the connection
+	// needs; negative is an error. At most 500 ms.
+	SnapshotBuffer time.Duration
 	// SmoothHalfLife is the half-life of a correction on the screen: half of it fades in
 	// this time. 0 means 50 ms; negative shows every correction at once. At most 10 s.
 	SmoothHalfLife time.Duration
@@ -197,6 +204,9 @@ func (c *Config) checkConfig() error {
 	}
 	if !(c.LateShare >= 0 && c.LateShare <= netcode.MaxLateShare) {
 		errs = append(errs, fmt.Errorf("foretick: client.Config.LateShare is %v: use up to %v, or 0 for smoothness", c.LateShare, netcode.MaxLateShare))
+	}
+	if c.SnapshotBuffer < 0 || c.SnapshotBuffer > netcode.MaxSnapshotBuffer {
+		errs = append(errs, fmt.Errorf("foretick: client.Config.SnapshotBuffer is %v: use up to %v, or 0 for what the connection needs", c.SnapshotBuffer, netcode.MaxSnapshotBuffer))
 	}
 	errs = append(errs, c.checkResumeToken(), c.checkObserve(), c.checkPartialTicks())
 	if c.SmoothLimit == 0 {

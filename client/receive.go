@@ -286,6 +286,7 @@ func (c *Client) snapshot(body []byte) error {
 	c.link.newest = t
 	c.stats.Snapshots++
 	c.link.heard = c.now
+	c.link.clock.SetLoss(c.link.conn.LossIn())
 	c.link.clock.Snapshot(c.now, t, h.Early, h.HasEarly, c.link.conn.RTT(), h.Lost)
 	if noted {
 		c.timeline.agreed.takeNote(t)

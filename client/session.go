@@ -122,6 +122,7 @@ func (c *Client) welcome(w netcode.Welcome) {
 		TickRate: c.p.TickRate, SnapshotInterval: int(w.SnapshotInterval), History: c.cfg.History,
 		Delay: c.cfg.delayTicks(), Reach: c.cfg.DelayAbove.Seconds() * float64(c.p.TickRate),
 		LateShare: max(min(float64(w.LateShare)/256, netcode.MaxLateShare), c.cfg.LateShare), SnapshotLateShare: c.cfg.LateShare,
+		SnapshotBuffer: c.cfg.SnapshotBuffer,
 	})
 	c.link.snapshotInterval = time.Duration(w.SnapshotInterval) * time.Second / time.Duration(c.p.TickRate)
 	c.link.ticks = newTickGuard(c.p.TickRate, c.link.snapshotInterval, c.now, w.Tick)

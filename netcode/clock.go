@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/foretick/foretick/internal/loss"
 	"github.com/foretick/foretick/internal/misuse"
 )
 
@@ -50,6 +51,7 @@ type Clock struct {
 	need    sampleWindow // need has paced time − the newest tick before, on the arrival of each snapshot.
 	late    sampleWindow // late has the lateness of the path of commands.
 	bad     badTime
+	bridge  loss.Bridge
 	gaps    bool // gaps is true if a snapshot was ever missing.
 	// issued covers 8 s at 128 Hz, because the report on a command comes a round trip later.
 	issued [1024]issue
@@ -343,17 +345,6 @@ func (c *Clock) issue(tick int64, wait float64) {
 		tick: tick, at: c.at, wait: wait, frame: c.frames.tardy(),
 		lead: c.slips.timeOf(float64(tick)) - c.paced(c.at), speed: c.slips.speed, lost: c.slips.lost, valid: true,
 	}
-}
-
-// behind returns how far render time should trail local time. It covers the
-// worst recent need, but stays within one jump of what is needed now. Otherwise
-// a queue that was long at the join, and has drained since, would delay the
-// view for the length of the window.
-func (c *Clock) behind() float64 {
-	if c.need.len() < 4 {
-		return c.arrival.mean() + float64(c.cfg.SnapshotInterval*c.cfg.StartBuffer) - 1
-	}
-	return min(c.need.quantile(1-max(leastSnapshotLateShare, c.cfg.SnapshotLateShare)), c.need.recent()+c.apart())
 }
 
 func (c *Clock) advanceShown(dt float64) {

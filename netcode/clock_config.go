@@ -51,6 +51,9 @@ type ClockConfig struct {
 	// one before: render time then trails that much less, and stands still more often. 0.03 or
 	// less means 0.03. At most MaxLateShare. Negative and NaN are errors.
 	SnapshotLateShare float64
+	// SnapshotBuffer is the least time by which render time trails the average newest snapshot. 0
+	// means what the path needs, at most MaxSnapshotBuffer. Negative is an error.
+	SnapshotBuffer time.Duration
 	// Window is the number of seconds over which the buffers are measured. 0
 	// means 10, at most 60. Negative is an error.
 	Window int
@@ -79,6 +82,9 @@ func (c ClockConfig) Validate() error {
 	if !(c.SnapshotLateShare >= 0 && c.SnapshotLateShare <= MaxLateShare) {
 		errs = append(errs, fmt.Errorf("ClockConfig.SnapshotLateShare is %v: use up to %v, or 0 for %v", c.SnapshotLateShare, MaxLateShare, leastSnapshotLateShare))
 	}
+	if c.SnapshotBuffer < 0 || c.SnapshotBuffer > MaxSnapshotBuffer {
+		errs = append(errs, fmt.Errorf("ClockConfig.SnapshotBuffer is %v: use up to %v, or 0 for what the path needs", c.SnapshotBuffer, MaxSnapshotBuffer))
+	}
 	if c.HardReset < 0 || c.HardReset > maxHardReset {
 		errs = append(errs, fmt.Errorf("ClockConfig.HardReset is %v: use up to %v, or 0 for %v", c.HardReset, maxHardReset, defaultHardReset))
 	}
@@ -90,6 +96,9 @@ func (c ClockConfig) Validate() error {
 
 // MaxLateShare is the largest share of commands, and of snapshots, that may be meant to arrive late.
 const MaxLateShare = 0.2
+
+// MaxSnapshotBuffer is the largest SnapshotBuffer.
+const MaxSnapshotBuffer = 500 * time.Millisecond
 
 // leastSnapshotLateShare is the default of SnapshotLateShare.
 const leastSnapshotLateShare = 0.03

@@ -89,11 +89,12 @@ func (p *path) receive(now time.Duration) (datagram, bool) {
 type match struct {
 	rate, interval, frames int
 	history                int
-	delay                  int     // ClockConfig.Delay
-	reach                  float64 // ClockConfig.Reach
-	share                  float64 // ClockConfig.LateShare
-	snapshotShare          float64 // ClockConfig.SnapshotLateShare
-	polled                 bool    // the server reads its socket at ticks only
+	delay                  int           // ClockConfig.Delay
+	reach                  float64       // ClockConfig.Reach
+	share                  float64       // ClockConfig.LateShare
+	snapshotShare          float64       // ClockConfig.SnapshotLateShare
+	least                  time.Duration // ClockConfig.SnapshotBuffer
+	polled                 bool          // the server reads its socket at ticks only
 	up, down               path
 	seed                   uint64
 	change                 func(m *match, now time.Duration) // called every frame
@@ -152,7 +153,7 @@ func (m *match) run(length time.Duration) {
 	m.server, m.client = netcode.NewConn(netcode.Config{}), netcode.NewConn(netcode.Config{})
 	m.sender = netcode.NewCommandSender(4, netcode.CommandConfig{})
 	m.buffer = netcode.NewCommandBuffer(4, 128)
-	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach, LateShare: m.share, SnapshotLateShare: m.snapshotShare})
+	m.clock = netcode.NewClock(netcode.ClockConfig{TickRate: m.rate, SnapshotInterval: m.interval, History: m.history, Delay: m.delay, Reach: m.reach, LateShare: m.share, SnapshotLateShare: m.snapshotShare, SnapshotBuffer: m.least})
 	m.issuedAt = map[netcode.Tick]float64{}
 	m.sampled = map[netcode.Tick]time.Duration{}
 	m.next = startTick
@@ -255,6 +256,7 @@ func (m *match) frame(now time.Duration) {
 				panic(err)
 			}
 			m.sender.Acked(h.CommandAck, netcode.Newer(h.CommandAck, h.Tick))
+			m.clock.SetLoss(m.client.LossIn())
 			m.clock.Snapshot(local, h.Tick, h.Early, h.HasEarly, m.client.RTT(), h.Lost)
 			if netcode.Newer(h.Tick, m.newest) || m.newest == 0 {
 				m.newest = h.Tick

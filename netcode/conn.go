@@ -3,6 +3,7 @@ package netcode
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/loss"
 	"github.com/foretick/foretick/internal/misuse"
 )
 
@@ -14,6 +15,7 @@ type Conn struct {
 	seed uint32
 
 	window    receiveWindow
+	lossIn    *loss.Window  // lossIn is nil until LossIn is called: a server has many connections, and asks none.
 	lineAt    time.Duration // lineAt is the arrival of the newest acknowledged packet.
 	lineKnown bool
 	// messages has the messages of the newest datagram that NextMessage has not returned yet.
@@ -264,6 +266,16 @@ func (c *Conn) Stats() Stats {
 	s.LostIn = c.window.lost
 	s.RTT, s.Jitter = c.rtt.smoothed, c.rtt.deviation
 	return s
+}
+
+// LossIn returns the share of the peer's packets that were lost lately, 0 to 1. A silence of many packets counts
+// as three lost ones. A packet counts as lost once 32 later ones have arrived. The measurement begins with the
+// first call.
+func (c *Conn) LossIn() float64 {
+	if c.lossIn == nil {
+		c.lossIn = new(loss.Window)
+	}
+	return c.lossIn.Share()
 }
 
 // Queued returns the bytes waiting for delivery in all reliable channels

@@ -68,8 +68,9 @@ type Config struct {
 	Late Late
 	// MaxRewind limits the age of the past that a shot may hit, counted back from the tick
 	// that runs the shot's command. A shot at an older moment is not refused: it is judged
-	// at the oldest moment allowed. 0 means 600 ms. Negative turns rewinding off, like
-	// NoLagCompensation. At most 1 s.
+	// at the oldest moment allowed. 0 means 600 ms and the time of two snapshots, by which a client
+	// with lost packets draws others later. Negative turns rewinding off, like NoLagCompensation. At
+	// most 1 s.
 	MaxRewind time.Duration
 	// RewindGrowth limits how much a player's rewind limit may grow when its latency rises
 	// in mid-match. Latency here is round trip and drawing delay together, compared with
@@ -231,13 +232,14 @@ func (c *Config) check() error {
 		game.CheckDuration("server.Config.DecayInput", &c.DecayInput, longestInput, defaultDecayInput),
 		game.CheckDuration("server.Config.ReconnectWindow", &c.ReconnectWindow, longestHold, defaultHold))
 	if c.MaxRewind > time.Second {
-		errs = append(errs, fmt.Errorf("foretick: server.Config.MaxRewind is %v: use up to 1s, 0 for %v, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
+		errs = append(errs, fmt.Errorf("foretick: server.Config.MaxRewind is %v: use up to 1s, 0 for %v and two snapshots, or less for none", c.MaxRewind, lagcomp.DefaultMaxRewind))
 	}
 	switch {
 	case c.MaxRewind < 0:
 		c.MaxRewind, c.NoLagCompensation = lagcomp.DefaultMaxRewind, true
 	case c.MaxRewind == 0:
-		c.MaxRewind = lagcomp.DefaultMaxRewind
+		bridged := 2 * time.Second / time.Duration(max(c.SnapshotRate, 1)) // see netcode.Clock.SetLoss
+		c.MaxRewind = min(lagcomp.DefaultMaxRewind+bridged, time.Second)
 	}
 	if c.RewindGrowth == 0 {
 		c.RewindGrowth = lagcomp.DefaultGrowth

@@ -177,6 +177,9 @@ func (in *internals) Interval() time.Duration { return in.clock.interval }
 
 func (in *internals) LateTicks() int { return int(in.cfg.lateTicks()) }
 
+// MaxRewind implements [probe.Server].
+func (in *internals) MaxRewind() time.Duration { return in.cfg.MaxRewind }
+
 func (in *internals) SyncTest(ticks int, found func(probe.Desync)) error {
 	return in.reruns.beginSyncTest(ticks, found)
 }

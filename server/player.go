@@ -74,14 +74,14 @@ func (p *player) fates(now time.Duration) {
 
 // fate handles whether a packet arrived: for the snapshot sender and all else that depends on it.
 func (p *player) fate(f netcode.Fate, now time.Duration) {
+	if f.Delivered && p.observing == nil {
+		p.shooter.Arrived(uint16(f.Seq))
+	}
 	sent := p.outbox.sent.Find(f.Seq)
 	if sent == nil {
 		return
 	}
 	p.faults.blank.note(now, sent.has, f.Delivered)
-	if p.observing == nil {
-		p.shooter.Fate(f.Delivered)
-	}
 	if f.Delivered {
 		p.faults.news = now
 		p.outbox.welcomed = p.outbox.welcomed || sent.welcome

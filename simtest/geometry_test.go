@@ -66,7 +66,7 @@ func (g *mills) protocol() *foretick.Protocol {
 }
 
 // rewindsTo checks hit views of a moment that the game names. was has the true hitbox by tick.
-func rewindsTo(t *testing.T, f *foretick.Frame, seen foretick.HitView, e ecs.Entity, was map[foretick.Tick]lagcomp.Hitbox) {
+func rewindsTo(t *testing.T, f *foretick.Frame, most time.Duration, seen foretick.HitView, e ecs.Entity, was map[foretick.Tick]lagcomp.Hitbox) {
 	same(t, f.Tick, tip(t, seen, e), tip(t, f.RewindTo(1, seen.Used.Tick, seen.Used.Fraction), e))
 	for back := range foretick.Tick(4) {
 		view := f.RewindTo(ecs.Nobody, f.Tick-1-back, 0)
@@ -79,7 +79,7 @@ func rewindsTo(t *testing.T, f *foretick.Frame, seen foretick.HitView, e ecs.Ent
 	for _, by := range []foretick.PlayerID{1, ecs.Nobody} {
 		require.Equal(t, f.Tick-1, f.RewindTo(by, f.Tick+50, 0).Used.Tick)
 		far := f.RewindTo(by, f.Tick-100, 0)
-		require.InDelta(t, 30*lagcomp.DefaultMaxRewind.Seconds(), far.Behind(), 1)
+		require.InDelta(t, 30*most.Seconds(), far.Behind(), 1)
 		require.Less(t, far.Behind(), float32(40), "bounded")
 	}
 }
@@ -132,7 +132,7 @@ func oneGeometry(t *testing.T, rate int, loss float64) {
 				same(t, f.Tick, lagcomp.SphereHitbox(at.tip()), tip(t, view, e))
 			}
 			same(t, f.Tick, tip(t, f.Present(), e), tip(t, f.RewindBehind(1, 0), e))
-			rewindsTo(t, f, seen, e, srv1.was[e])
+			rewindsTo(t, f, lagcomp.DefaultMaxRewind+2*time.Second/time.Duration(rate), seen, e, srv1.was[e])
 			if seen.Behind() < 2 {
 				continue
 			}

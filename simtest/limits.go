@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/probe"
 	"github.com/foretick/foretick/internal/rewind"
-	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/server"
 )
 
@@ -110,7 +109,7 @@ func (l *Limits) claim(player foretick.PlayerID, j *rewind.Verdict, was *limited
 	l.MostRewind = max(l.MostRewind, back)
 	limit := l.MaxRewind
 	if limit == 0 {
-		limit = lagcomp.DefaultMaxRewind
+		limit = probe.OfServer(l.server).MaxRewind()
 	}
 	const rounding = 0.01
 	bound := float32(min(limit, rtt+j.Measured.Interpolation+j.Measured.Dwell+tick)) / float32(tick)

@@ -364,7 +364,7 @@ func (r *referee) counted(player ecs.Owner, p *refPlayer, since, t uint32) bool 
 		}
 	}
 	first := newest
-	for slices.Contains(p.substituted, first-1) && r.another(player, p, first-1) {
+	for slices.Contains(p.substituted, first-1) { // a replacement that equals the command is of the run too
 		first--
 	}
 	before := p.stall

@@ -104,6 +104,7 @@ func (c *Client) readSnapshot(now time.Duration, b []byte) {
 		return
 	}
 	c.commands.Acked(t+head.CommandAck, int32(head.CommandAck) > 0) // a tick that the server has yet to run arrived, an earlier one may be past
+	c.clock.SetLoss(c.conn.LossIn())
 	c.clock.Snapshot(now, t, head.Early, head.HasEarly, c.conn.RTT(), head.Lost)
 	for _, ch := range c.receiver.Changes() {
 		if ch.Ghost.Mine {

@@ -20,6 +20,7 @@ var limitRows = map[string]string{
 	"MaxGameChannels":    "channels",
 	"MaxHelloData":       "`client.Observe.Data`",
 	"MaxLateShare":       "`server.Config.Late.Share`",
+	"MaxSnapshotBuffer":  "`client.Config.SnapshotBuffer`",
 	"MaxLevelData":       "bytes of data for a level",
 	"MaxMessageFields":   "fields of all messages and requests",
 	"MaxMessages":        "messages",

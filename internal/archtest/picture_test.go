@@ -83,7 +83,7 @@ var layers = []layer{
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/quantise", "schema"}},
 	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},
-	{"transports", []string{"internal/contain", "internal/misuse", "transport/..."}},
+	{"transports", []string{"internal/contain", "internal/loss", "internal/misuse", "transport/..."}},
 }
 
 // layerOf returns the index of a package's layer, −1 if none has it.

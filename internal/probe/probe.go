@@ -56,6 +56,8 @@ type Server interface {
 	Interval() time.Duration
 	// LateTicks returns server.Config.Late.Window in ticks, rounded up; 0 for none.
 	LateTicks() int
+	// MaxRewind returns server.Config.MaxRewind, or its default.
+	MaxRewind() time.Duration
 	// Peer returns the transport's name for a player's connection, 0 for a player that is
 	// absent or does not exist.
 	Peer(player ecs.Owner) transport.PeerID

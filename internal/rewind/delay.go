@@ -11,7 +11,8 @@ import (
 // Like the round trip, it is accepted while the connection is young. The value measured by
 // then limits it afterwards, and may grow by Config.Growth together with the round trip.
 // Nothing else limits that growth: a client can worsen every measurement of losses or
-// acknowledgements that the server could use.
+// acknowledgements that the server could use. The delay may also be as much as a client has that
+// bridges the losses which the server measures, see [loss.Bridge]: at most two snapshots.
 type delay struct {
 	ticks   int // ticks counts the ticks measured so far.
 	settled bool
@@ -42,8 +43,8 @@ type path struct {
 	every   uint32        // every is the number of ticks between two snapshots.
 	jitter  time.Duration // jitter is the jitter of the connection.
 	slower  time.Duration // slower is how much the believed round trip has grown since it settled.
-	decided int           // decided is how many packets to the client have a known fate.
-	lost    int           // lost is how many of the decided packets were lost.
+	loss    float64       // loss is the share of packets to the client that were lost lately.
+	bridged int           // bridged is how many lost snapshots in a row a client with this loss bridges.
 }
 
 // clock is the length of a tick, as ticks a second and as a duration.
@@ -110,11 +111,11 @@ func (d *delay) fixAccepted(p path, c clock) {
 	d.total.Set(d.least)
 	d.luck = c.interval * 2 / 5
 	switch {
-	case p.lost > 0 && p.every > 1:
+	case p.loss > 0 && p.every > 1:
 		d.luck = c.interval*9/10 + time.Duration(p.every-1)*c.interval
-	case p.lost*lossy > p.decided:
+	case p.loss*lossy > 1:
 		d.luck = c.interval * 3 / 5
-	case p.lost == 0 && d.jitter > c.interval*3/4:
+	case p.loss == 0 && d.jitter > c.interval*3/4:
 		d.luck = c.interval * 9 / 10
 	}
 }
@@ -128,6 +129,9 @@ func (d *delay) bound(behind time.Duration, p path, c clock) time.Duration {
 		return time.Duration(p.every)*c.interval*4 + 4*p.jitter
 	}
 	most := d.most + max(0, d.grown-p.slower)
+	if p.bridged > 0 { // the client measures the same losses and draws later for them, and its buffer covers jitter
+		most = max(most, time.Duration((1+p.bridged)*int(p.every))*c.interval+d.jitter*5/4-c.interval/2)
+	}
 	if behind <= most+d.luck+time.Duration(p.every+1)*c.interval {
 		return most + d.luck
 	}

@@ -59,18 +59,18 @@ func TestDelayBound(t *testing.T) {
 	for _, row := range []struct {
 		every  uint32
 		jitter time.Duration
-		lost   int     // of 100
+		loss   float64
 		luck   float64 // ticks
 	}{
 		{1, 0, 0, 0.4},
 		{1, 20 * time.Millisecond, 0, 0.4},
 		{1, 100 * time.Millisecond, 0, 0.9},
-		{1, 0, 3, 0.4},
-		{1, 0, 5, 0.6},
-		{3, 0, 1, 2.9},
+		{1, 0, 0.03, 0.4},
+		{1, 0, 0.05, 0.6},
+		{3, 0, 0.01, 2.9},
 		{3, 0, 0, 0.4},
 	} {
-		p := path{every: row.every, lost: row.lost, decided: 100}
+		p := path{every: row.every, loss: row.loss}
 		d := settled(t, p, row.jitter)
 		at := func(ticks float64) float64 {
 			return d.bound(time.Duration(ticks*float64(at30.interval)), p, at30).Seconds() * 30
@@ -81,7 +81,7 @@ func TestDelayBound(t *testing.T) {
 		require.InDelta(t, 1.5, at(lent+1+float64(row.every)+0.01), 1e-6, row)
 		for range 100 { // later measurements change nothing
 			d.addMeasurement(5*at30.interval, 0, p, at30)
-			p.lost = 50
+			p.loss = 0.5
 		}
 		require.InDelta(t, lent, at(0), 1e-6)
 	}

@@ -3,6 +3,7 @@ package rewind
 import (
 	"time"
 
+	"github.com/foretick/foretick/internal/loss"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/snapshot"
 )
@@ -18,8 +19,8 @@ type Shooter struct {
 
 	measured lagcomp.Measured
 	delay    delay
-	decided  int // decided is how many packets to the client have a known fate.
-	lost     int // lost is how many packets of decided were lost.
+	losses   *loss.Window // losses has the packets to the client that were lost. It is nil before Join.
+	bridge   loss.Bridge
 
 	deliveries deliveries
 	acked      Tick // acked is the newest snapshot tick that the client has.
@@ -78,11 +79,15 @@ type Command struct {
 // Join starts a player, with the owner of its entities.
 func (s *Shooter) Join(p *Past, owner uint32, screen Screen) {
 	s.past, s.owner, s.screen, s.judge = p, owner, screen, lagcomp.NewJudge(p.cfg.Lagcomp)
+	s.losses = new(loss.Window)
 }
 
 // Connect starts a connection of the player's, the first or a later one.
 func (s *Shooter) Connect() {
 	s.acked = 0
+	if s.losses != nil {
+		*s.losses, s.bridge = loss.Window{}, loss.Bridge{}
+	}
 	s.deliveries.resetDeliveries(s.past.game.TickRate)
 }
 
@@ -92,10 +97,11 @@ func (s *Shooter) Enter() { s.acked = 0 }
 // Hear takes the server's time, in ticks, at which a packet arrived.
 func (s *Shooter) Hear(ticks float64) { s.known = moment(ticks) }
 
-// Fate counts whether a packet to the client arrived.
-func (s *Shooter) Fate(delivered bool) {
-	if s.decided++; !delivered {
-		s.lost++
+// Arrived takes the number of a packet that the client received.
+func (s *Shooter) Arrived(packet uint16) {
+	if s.losses != nil {
+		s.losses.Arrived(packet)
+		s.bridge.Follow(s.losses.Share())
 	}
 }
 
@@ -147,7 +153,7 @@ func (s *Shooter) Take(c Command, now Tick, jitter time.Duration) {
 
 // path returns the measurements of the path to the client.
 func (s *Shooter) path(jitter time.Duration) path {
-	return path{every: s.screen.Every(), jitter: jitter, slower: max(0, s.judge.Grown()), decided: s.decided, lost: s.lost}
+	return path{every: s.screen.Every(), jitter: jitter, slower: max(0, s.judge.Grown()), loss: s.losses.Share(), bridged: s.bridge.Lost()}
 }
 
 // Observe takes the measurements that limit the claims of a tick. Call it every tick.

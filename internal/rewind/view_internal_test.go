@@ -379,8 +379,7 @@ func TestExplain(t *testing.T) {
 func TestZeroShooter(t *testing.T) {
 	var s Shooter
 	s.Hear(3.5)
-	s.Fate(true)
-	s.Fate(false)
+	s.Arrived(1)
 	require.Zero(t, s.Claims())
 	require.Zero(t, s.Acked())
 	require.False(t, s.Remeasure())

@@ -109,6 +109,7 @@ var catalogue = map[string]option{
 	"client.Config.InputDelay":      ofClient(func(c *client.Config) { c.InputDelay = 60 * ms }),
 	"client.Config.DelayAbove":      ofClient(func(c *client.Config) { c.DelayAbove = 120 * ms }),
 	"client.Config.LateShare":       ofClient(func(c *client.Config) { c.LateShare = 0.05 }),
+	"client.Config.SnapshotBuffer":  ofClient(func(c *client.Config) { c.SnapshotBuffer = 150 * ms }),
 	"client.Config.SmoothHalfLife":  ofClient(func(c *client.Config) { c.SmoothHalfLife = 80 * ms }),
 	"client.Config.SmoothLimit":     ofClient(func(c *client.Config) { c.SmoothLimit = 1 }),
 	"client.Config.Timeout":         ofClient(func(c *client.Config) { c.Timeout = 4 * time.Second }),

@@ -187,13 +187,14 @@ func abusePaths() []abusePath {
 
 // delays are lies that make a connection look slower once it has settled.
 var delays = []struct {
-	name string
-	most float64 // most ticks of rewind above the honest shooter's; 1 if fewer than one packet in 25 is lost
-	mean float64 // most ticks above it in the mean of eight or more seeds
-	of8  uint64  // how many of eight seeds to play; fewer than eight only on lossy links
-	tell func(rate int) *liar
+	name    string
+	most    float64 // most ticks of rewind above the honest shooter's; 1 if fewer than one packet in 25 is lost
+	mean    float64 // most ticks above it in the mean of eight or more seeds
+	invents bool    // whether it denies packets that came
+	of8     uint64  // how many of eight seeds to play; fewer than eight only on lossy links
+	tell    func(rate int) *liar
 }{
-	{"acknowledgements held back by 200 ms", 1, 0.6, 8, func(rate int) *liar {
+	{"acknowledgements held back by 200 ms", 1, 0.6, false, 8, func(rate int) *liar {
 		return &liar{claim: older(uint32(rate / 5)), hold: func(now time.Duration) time.Duration {
 			if now < lieFrom {
 				return 0
@@ -201,7 +202,7 @@ var delays = []struct {
 			return 200 * time.Millisecond
 		}}
 	}},
-	{"held back by 25 ms", 1, 0.6, 1, func(rate int) *liar {
+	{"held back by 25 ms", 1, 0.6, false, 1, func(rate int) *liar {
 		return &liar{claim: older(uint32(rate / 5)), hold: func(now time.Duration) time.Duration {
 			if now < lieFrom {
 				return 0
@@ -209,13 +210,13 @@ var delays = []struct {
 			return 25 * time.Millisecond
 		}}
 	}},
-	{"none held back", 1, 0.6, 1, func(rate int) *liar { return &liar{claim: older(uint32(rate / 5))} }},
-	{"losses invented", 1, 0.6, 1, func(rate int) *liar {
+	{"none held back", 1, 0.6, false, 1, func(rate int) *liar { return &liar{claim: older(uint32(rate / 5))} }},
+	{"losses invented", 1, 0.6, true, 1, func(rate int) *liar {
 		return &liar{claim: older(uint32(rate / 5)), deny: func(now time.Duration, seq uint16) bool {
 			return now >= lieFrom && seq%20 < 3
 		}}
 	}},
-	{"as much as is lent", 1.75, 0.9, 8, func(int) *liar {
+	{"as much as is lent", 1.75, 0.9, false, 8, func(int) *liar {
 		return &liar{claim: func(now time.Duration, c *netcode.Command) {
 			if now >= lieFrom {
 				c.Render -= 2
@@ -247,7 +248,7 @@ func TestAbuseDelay(t *testing.T) {
 			for seed := uint64(1); seed <= last; seed++ {
 				set := setting{rate: path.rate, snapshot: path.rate, growth: -1}
 				honest := duelOn(t, seed, set, path.link, 0, &liar{}, nil)
-				require.Less(t, percent(int(honest.claims.Clamped()), honest.shots), 60.0, seed)
+				require.Greater(t, honest.confirmedPer, 45.0, "half of the shots are aimed to hit, and a claim that is clamped by less than a tick costs none: %+v", honest)
 				for i, d := range delays {
 					if d.of8 < 8 && (!path.lossy || seed > (last*d.of8+7)/8) {
 						continue
@@ -256,6 +257,9 @@ func TestAbuseDelay(t *testing.T) {
 					most := d.most
 					if path.link.Loss < 0.04 {
 						most = min(most, 1)
+					}
+					if d.invents { // an honest shooter with such losses bridges one snapshot more
+						most += 0.25
 					}
 					rows[i] += fmt.Sprintf(" %5.2f%+5.2f", honest.most, cheat.most-honest.most)
 					gains[i] = append(gains[i], max(cheat.most-honest.most, cheat.mean-honest.mean))
@@ -358,7 +362,7 @@ func TestAbuseFakedFromTheStart(t *testing.T) {
 	_, cheat := duel(t, 30, duelLink, 0, l, nil)
 	t.Logf("cheat %+v", cheat)
 	require.Greater(t, cheat.shots, 200)
-	require.LessOrEqual(t, cheat.most, 0.6*30+0.001)
+	require.LessOrEqual(t, cheat.most, 0.6*30+2+0.001)
 	require.Greater(t, cheat.claims.ByReason.Of(lagcomp.Cap), uint64(200))
 }
 

@@ -232,7 +232,7 @@ func (c *cell) check(t *testing.T, s setting) {
 // With the default rewind limit, shots within it are as accurate, and shots
 // beyond it are clamped and counted.
 func TestAccuracyDefaultCap(t *testing.T) {
-	s := setting{"30 Hz, default cap (600 ms)", 30, 30, 0, false, 0, false}
+	s := setting{"30 Hz, default cap (667 ms)", 30, 30, 0, false, 0, false}
 	cells := grid(*fullAccuracy)
 	beyond := &cell{rtt: 700 * time.Millisecond}
 	play(t, s, append(cells, beyond), accuracyTime())
@@ -241,10 +241,10 @@ func TestAccuracyDefaultCap(t *testing.T) {
 		if c.rtt <= 300*time.Millisecond || c.jitter == 0 {
 			c.check(t, s) // the default limit is enough for a round trip of 400 ms
 		}
-		require.LessOrEqual(t, c.rewind, 0.6*30+0.001)
+		require.LessOrEqual(t, c.rewind, 0.6*30+2+0.001)
 	}
 	require.Greater(t, percent(beyond.clamped, beyond.shots), 95.0)
-	require.LessOrEqual(t, beyond.rewind, 0.6*30+0.001)
+	require.LessOrEqual(t, beyond.rewind, 0.6*30+2+0.001)
 	require.Less(t, percent(beyond.confirmed, beyond.onScreen), 50.0)
 }
 

@@ -160,7 +160,7 @@ func TestHitViewProjectile(t *testing.T) {
 			require.GreaterOrEqual(t, behind, seen.Behind()-2.01)
 		}
 		far := f.RewindBehind(by, 1e9)
-		require.LessOrEqual(t, far.Behind(), float32(0.6*30))
+		require.LessOrEqual(t, far.Behind(), float32(0.6*30+2))
 	})
 	require.Greater(t, late, 20)
 	require.Equal(t, all, caught)
