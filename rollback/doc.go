@@ -1,0 +1,2 @@
+// Package rollback is work in progress.
+package rollback
