@@ -284,17 +284,22 @@ func earliness(t Tick, at float64) int16 {
 	return int16(max(math.MinInt16, min(math.MaxInt16, e)))
 }
 
+// Has reports whether Take would return the command of tick t.
+func (b *CommandBuffer) Has(t Tick) bool {
+	ahead := Distance(t, b.next)
+	return ahead >= 0 && ahead < b.window && b.came.has(t)
+}
+
 // Take returns the command of tick t, once, and marks every tick up to t as
 // past. It returns false when the command did not arrive or t is already past;
 // the caller then repeats the last command. Early of the command is the time
 // from its first arrival until t; it is never negative, since late commands are
 // not returned. Data is valid until the next Read.
 func (b *CommandBuffer) Take(t Tick) (Command, bool) {
-	ahead := Distance(t, b.next)
-	if b.started && ahead < 0 { // also true if t is half the circle ahead
+	if b.started && Distance(t, b.next) < 0 { // also true if t is half the circle ahead
 		return Command{}, false
 	}
-	came := ahead >= 0 && ahead < b.window && b.came.has(t)
+	came := b.Has(t)
 	b.pass(t + 1)
 	if !came {
 		return Command{}, false

@@ -28,8 +28,13 @@ func TestCommandsArriveAndAreTakenOnce(t *testing.T) {
 	_, ok = b.Take(99)
 	require.False(t, ok)
 	require.EqualValues(t, 104, b.Ack())
+	require.False(t, b.Has(99), "past")
+	require.False(t, b.Has(105), "has not come")
+	require.False(t, b.Has(100+32), "beyond the window")
 	for k := netcode.Tick(100); k < 105; k++ {
+		require.True(t, b.Has(k))
 		c, ok := b.Take(k)
+		require.False(t, b.Has(k), "taken")
 		require.True(t, ok)
 		want := command(k, 1, byte(k), 0)
 		want.Early = int16(k-98)*256 - 128
