@@ -31,7 +31,8 @@ type standing struct {
 	commands []byte // size bytes for each place, zeros for a place that nobody has
 
 	before, now coder.BitReader
-	out         coder.BitWriter
+	out         coder.BitWriter // out ends in the bytes that append returned last.
+	scratch     coder.BitWriter // scratch has the command that is read.
 }
 
 const (
@@ -42,6 +43,17 @@ const (
 
 	changeLeft = 0x80
 )
+
+const (
+	mostTick    = 1000 // bytes of a tick, so that each fits into a packet
+	mostChanges = 8    // players that join or leave in one tick
+)
+
+// longestTick returns how many bytes a tick may have. It has checked rules.
+func longestTick(r *rules, places int) int {
+	masks := 2 * ((places + 7) / 8)
+	return 2 + 9*mostChanges + masks + (places*(8*int(r.size)+len(newStanding(r, 1).fields))+7)/8
+}
 
 // newStanding returns the standing before the first tick. It has checked rules.
 func newStanding(r *rules, places int) *standing {
@@ -226,7 +238,7 @@ func (s *standing) walkCommands(c *cursor, changed uint64, take bool) bool {
 	for ; changed != 0; changed &= changed - 1 {
 		before := s.command(foretick.PlayerID(bits.TrailingZeros64(changed)) + 1)
 		s.before.Reset(before)
-		s.out.Reset(s.out.Buf[:0])
+		s.scratch.Reset(s.scratch.Buf[:0])
 		differs := false
 		for _, f := range s.fields {
 			v := s.before.Read(f.bits())
@@ -237,12 +249,12 @@ func (s *standing) walkCommands(c *cursor, changed uint64, take bool) bool {
 				}
 				differs = true
 			}
-			s.out.Write(v, f.bits())
+			s.scratch.Write(v, f.bits())
 		}
 		if s.now.Bad || !differs {
 			return false
 		}
-		if command := s.out.Bytes(); take {
+		if command := s.scratch.Bytes(); take {
 			copy(before, command)
 		}
 	}

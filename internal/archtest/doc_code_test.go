@@ -125,7 +125,8 @@ var docCode = map[string]map[string]string{
 		var kind netcode.MessageType
 		var body []byte
 		var send func([]byte)`},
-	"observe/doc.go": {"o, err := observe.New(": `var endpoint transport.Endpoint`},
+	"observe/doc.go":  {"o, err := observe.New(": `var endpoint transport.Endpoint`},
+	"rollback/doc.go": {"relay, err := rollback.NewRelay(": `var endpoint transport.Endpoint; var ctx context.Context`},
 	"simtest/doc.go": {
 		"func TestMyGame(": `
 		type pad struct{ X int8 }
@@ -224,6 +225,7 @@ var notGo = map[string][]string{
 	"inspect/export.go":      {`{"kind"`},
 	"netcode/command.go":     {"based 1, count 2"},
 	"netcode/event.go":       {"varint of the numbers"},
+	"rollback/standing.go":   {"changes:  their number"},
 	"schema/doc.go":          {"min=A max=B"},
 	"simtest/pair/doc.go":    {"GOARCH=amd64"},
 }

@@ -76,7 +76,7 @@ type layer struct {
 
 var layers = []layer{
 	{"around a match", []string{"bots", "bridge", "stats/metrics", "flight", "host/...", "inspect/...", "internal/alarm", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
-	{"the two ends", []string{"client", "internal/seat", "server"}},
+	{"the ends", []string{"client", "internal/seat", "rollback", "server"}},
 	{"what a game types", []string{""}},
 	{"what both ends run", []string{"internal/game", "internal/seam"}},
 	{"tables, records and figures of the ends", []string{"internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},

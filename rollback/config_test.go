@@ -1,0 +1,24 @@
+package rollback_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/rollback"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// TestConfigNumbers: zero is the default, negative is off or an error, and an absurd value is an error
+// that names the field.
+func TestConfigNumbers(t *testing.T) {
+	fieldtest.Config[rollback.RelayConfig](t, fieldtest.Rules{Off: []string{"MaxObservers", "Wait", "RepeatInput"}}, func(c rollback.RelayConfig) error {
+		c.Transport = sim.NewNetwork(1).Listen()
+		r, err := rollback.NewRelay(c)
+		if err != nil {
+			return err
+		}
+		r.Step(time.Unix(0, 0))
+		return r.Close("")
+	})
+}

@@ -1,0 +1,79 @@
+package rollback
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/foretick/foretick/internal/standard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// takeHello decides about a guest that sent a hello. It returns why the guest cannot be let in, if it
+// cannot. A peer that wants to watch before there is a match waits.
+func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code transport.Code, reason string) {
+	d, err := readDeclaration(h.Data)
+	switch draining := r.draining.Load(); {
+	case h.Version != netcode.Version:
+		return transport.Mismatch, "this relay speaks another version of the library's own protocol"
+	case err != nil || d.rate > standard.MaxTickRate:
+		return transport.Malformed, "the hello is no peer's of a rollback match"
+	case h.Role > netcode.RoleObserve:
+		return transport.Refused, fmt.Sprintf("this relay does not know role %d: it takes players (0) and observers (1)", h.Role)
+	case r.match == nil && h.Role == netcode.RoleObserve:
+		return 0, ""
+	case r.match == nil && draining == nil:
+		if longestTick(&d.rules, r.cfg.Players) > mostTick {
+			return transport.Mismatch, fmt.Sprintf("a command of %d bytes is too long for a match of %d players: all inputs of a tick must fit into a packet", d.size, r.cfg.Players)
+		}
+		r.match = newMatch(&r.cfg, h.Protocol, d.rules, now, r.drop)
+	case r.match == nil:
+		return transport.Refused, *draining
+	}
+	m := r.match
+	if text := m.refuses(h.Protocol, &d.rules); text != "" {
+		return transport.Mismatch, text
+	}
+	var w welcome
+	if h.Role == netcode.RoleObserve {
+		if r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
+			return transport.Full, "no more observers are let in"
+		}
+		g.observes = true
+		w = m.admit(g, &d)
+	} else if w, code, reason = r.seat(g, &h, &d); reason != "" {
+		return code, reason
+	}
+	g.conn.Admit()
+	r.cfg.Logger.Info("a peer came", "peer", g.peer, "player", g.player, "observes", g.observes, "resumed", w.resumed, "world", w.world)
+	_ = g.conn.SendReliable(w.next, kindWelcome, w.append(nil)) // the first message of a connection has room
+	return 0, ""
+}
+
+// seat gives a guest its earlier place, or a free one.
+func (r *Relay) seat(g *guest, h *netcode.Hello, d *declaration) (w welcome, code transport.Code, reason string) {
+	m, token := r.match, h.Resume
+	player := m.places.of(token)
+	if resumed := player != 0 && token != [16]byte{}; resumed {
+		pl := m.places.at(player)
+		if old := pl.guest; old != nil {
+			pl.guest = nil // otherwise the place would go with its connection
+			r.drop(old, transport.Replaced, "the player connected again")
+		}
+		m.places.seat(pl, g, &m.rules)
+		r.counted.Resumed++
+	} else {
+		if draining := r.draining.Load(); draining != nil {
+			return w, transport.Refused, *draining
+		}
+		r.cfg.draw(token[:])
+		if player = m.places.take(g, token, &m.rules); player == 0 {
+			return w, transport.Full, "the match is full"
+		}
+		d.match = 0 // a world of a place that is gone may be another match's
+	}
+	g.player = player
+	w = m.admit(g, d)
+	w.player, w.token, w.resumed = player, token, token == h.Resume
+	return w, 0, ""
+}

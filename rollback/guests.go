@@ -1,0 +1,66 @@
+package rollback
+
+import (
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// guest is a peer that is connected to the relay.
+type guest struct {
+	peer     transport.PeerID
+	conn     *netcode.Conn
+	state    guestState
+	heard    time.Duration     // when the newest packet came
+	player   foretick.PlayerID // 0 before it has a place, and for an observer
+	observes bool
+	holds    netcode.Tick // the newest settled tick that the peer has, as far as the relay knows
+	showed   bool         // the peer has said so itself since it follows
+	faults   int
+}
+
+// guestState is how far a guest has come.
+type guestState uint8
+
+const (
+	greeting  guestState = iota // it has sent no hello that was taken
+	waiting                     // it needs a world
+	following                   // it has a world, and gets settled ticks
+)
+
+// mostFaults is how many malformed messages a peer may send.
+const mostFaults = 64
+
+// caughtUp reports whether a guest has all settled ticks but the last few, which are on their way.
+func (g *guest) caughtUp(newest netcode.Tick, few int) bool {
+	return g != nil && g.state == following && g.showed && netcode.Distance(newest, g.holds) <= few
+}
+
+// guests are the peers that are connected, in the order of arrival.
+type guests struct {
+	all    []*guest
+	byPeer map[transport.PeerID]*guest
+}
+
+func (gs *guests) add(g *guest) {
+	gs.all = append(gs.all, g)
+	gs.byPeer[g.peer] = g
+}
+
+func (gs *guests) remove(g *guest) {
+	gs.all = slices.DeleteFunc(gs.all, func(x *guest) bool { return x == g })
+	delete(gs.byPeer, g.peer)
+}
+
+// observers returns how many guests observe.
+func (gs *guests) observers() (n int) {
+	for _, g := range gs.all {
+		if g.observes {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,166 @@
+package rollback
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// match is what a relay has from the hello of the first player until the last one has left.
+type match struct {
+	protocol uint64 // the hash of what all peers play
+	rules    rules
+	id       uint64
+	clock    matchClock
+	places   *places
+	settling *settling
+	sums     sums
+	worlds   worlds
+}
+
+// newMatch begins a match for a peer's hello, which came at now. drop ends a guest's connection.
+func newMatch(cfg *RelayConfig, protocol uint64, r rules, now time.Duration, drop func(*guest, transport.Code, string)) *match {
+	m := &match{protocol: protocol, rules: r, clock: matchClock{origin: now, rate: float64(r.rate)}}
+	var id [8]byte
+	cfg.draw(id[:])
+	m.id = le.Uint64(id[:]) | 1 // 0 is no match
+	s := newStanding(&r, cfg.Players)
+	m.places = newPlaces(cfg, s, r.rate)
+	wait := max(cfg.Wait, 0)
+	if cfg.Wait == 0 {
+		if wait = time.Duration(r.window) * time.Second / time.Duration(r.rate); r.window == 0 {
+			wait = lockstepWait
+		}
+	}
+	m.settling = &settling{clock: &m.clock, places: m.places, standing: s, wait: wait.Seconds() * m.clock.rate, ring: make([][]byte, int(cfg.History.Seconds()*m.clock.rate))}
+	m.sums = sums{places: m.places}
+	m.worlds = worlds{places: m.places, settling: m.settling, sums: &m.sums, rate: r.rate, most: uint32(cfg.MaxWorld), drop: drop}
+	return m
+}
+
+// over reports whether nobody plays any more, and nobody is about to.
+func (m *match) over() bool {
+	return !slices.ContainsFunc(m.places.all, func(pl place) bool { return pl.taken })
+}
+
+// refuses returns why a peer cannot be in the match, if it cannot.
+func (m *match) refuses(protocol uint64, r *rules) string {
+	own := &m.rules
+	switch {
+	case protocol != m.protocol:
+		return "another game plays here: the protocol differs"
+	case r.rate != own.rate:
+		return fmt.Sprintf("the match has %d ticks a second, not %d", own.rate, r.rate)
+	case r.window != own.window:
+		return fmt.Sprintf("the match has a window of %d ticks, not %d", own.window, r.window)
+	case r.size != own.size || !slices.Equal(r.fields, own.fields):
+		return "the match has another command"
+	case r.tags != own.tags:
+		return "the match has other tags"
+	}
+	return ""
+}
+
+// admit makes a guest, whose declaration fits the match, follow it or wait for a world. It returns the
+// welcome, but for the player and the token.
+func (m *match) admit(g *guest, d *declaration) welcome {
+	w := welcome{places: uint8(len(m.places.all)), match: m.id}
+	g.holds, g.showed = 0, false
+	if d.match == m.id && m.settling.follows(d.holds) {
+		g.holds = d.holds
+	}
+	if w.next = g.holds + 1; m.settling.follows(g.holds) {
+		g.state = following
+	} else {
+		w.world, w.next = true, m.settling.newest+1
+		m.worlds.await(g)
+	}
+	return w
+}
+
+// settleTicks settles what is due, and reports whether that was anything.
+func (m *match) settleTicks(now time.Duration) (any bool) {
+	for m.settling.isDue(now) {
+		t := m.settling.settle()
+		any = true
+		if isSumTick(t.tick, m.rules.rate) {
+			m.sums.begin(t, now)
+		}
+		m.worlds.settled(t.tick)
+	}
+	return any
+}
+
+// step makes what the time changes: who is silent leaves, sums are decided, worlds go on.
+func (m *match) step(now, timeout time.Duration) {
+	for i := range m.places.all {
+		pl := &m.places.all[i]
+		if !pl.taken || pl.leaves || now-pl.heard <= timeout {
+			continue
+		}
+		if g := pl.guest; g != nil {
+			m.worlds.drop(g, transport.Timeout, "nothing was received")
+		}
+		if pl.taken {
+			m.places.leave(pl)
+		}
+	}
+	m.sums.step(now)
+	m.worlds.step(now)
+}
+
+// forget takes in that a guest is gone. goes is true if its player does not come back.
+func (m *match) forget(g *guest, goes bool) {
+	m.worlds.forget(g)
+	if g.player == 0 {
+		return
+	}
+	if pl := m.places.at(g.player); pl.guest == g {
+		pl.guest, pl.absent = nil, true
+		if goes || !pl.joined {
+			m.places.leave(pl)
+		}
+	}
+}
+
+// takePresence takes in which settled ticks a guest has.
+func (m *match) takePresence(g *guest, p presence) error {
+	if p.none || g.state != following {
+		return nil
+	}
+	if netcode.Newer(p.settled, m.settling.newest) {
+		return netcode.ErrMalformed
+	}
+	if !netcode.Newer(g.holds, p.settled) {
+		g.holds, g.showed = p.settled, true
+	}
+	return nil
+}
+
+// appendSettled appends a body of messageSettled for a guest, of up to limit bytes. A guest whose next
+// tick is gone waits for a world from then on.
+func (m *match) appendSettled(dst []byte, g *guest, now time.Duration, limit int) []byte {
+	if g.state == following && !m.settling.follows(g.holds) {
+		m.worlds.await(g)
+	}
+	at := m.clock.ticks(now)
+	h := settledHead{clock: netcode.Tick(at), fraction: uint8((at - float64(netcode.Tick(at))) * 256), first: g.holds + 1}
+	if g.state != following {
+		h.first = h.clock
+	}
+	if g.player != 0 {
+		pl := m.places.at(g.player)
+		h.early, h.hasEarly, h.taken = pl.early, pl.hasEarly, pl.buffer.Ack()
+		pl.early, pl.hasEarly = 0, false
+	}
+	head := h.append(dst)
+	if g.state != following {
+		return head
+	}
+	body, n := m.settling.write(head, h.first, len(dst)+limit)
+	body[len(head)-1] = byte(n)
+	return body
+}

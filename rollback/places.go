@@ -1,0 +1,202 @@
+package rollback
+
+import (
+	"math"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/coder"
+	"github.com/foretick/foretick/netcode"
+)
+
+// inputsAhead is how many ticks a player's inputs may be ahead of the newest settled tick.
+const inputsAhead = 128
+
+// place is one player's. Its number is its index in places.all, plus 1.
+type place struct {
+	taken  bool // somebody has it: see person
+	joined bool // the player is in the match, since a settled tick
+	leaves bool // the player leaves in the next settled tick
+	absent bool // the relay does not wait for the player
+	token  [16]byte
+	person uint64
+	guest  *guest        // nil while the player has no connection
+	heard  time.Duration // when the newest packet came
+	buffer *netcode.CommandBuffer
+
+	last     []byte       // the newest input of its own, then what stands in for it
+	repeated int          // for how many ticks in a row an input stood in
+	stoodIn  netcode.Tick // the newest tick in which one did
+	lies     int          // worlds that were not those of the majority
+
+	// early is how early the inputs came since the last packet to the player, as in settledHead.
+	early    int16
+	hasEarly bool
+}
+
+// places are the players of a match and their inputs.
+type places struct {
+	all    []place
+	size   int // bytes of a command
+	fields []field
+	repeat int // Config.RepeatInput in ticks
+	near   int // how many settled ticks a peer may not have yet when it joins: half a second of them
+
+	stoodIn, late uint64 // inputs that stood in; inputs that came too late, of places that were given up
+	joins, leaves uint64
+	out           coder.BitWriter
+	in            coder.BitReader
+}
+
+func newPlaces(cfg *RelayConfig, s *standing, rate uint8) *places {
+	return &places{all: make([]place, s.places), size: s.size, fields: s.fields, repeat: int(max(cfg.RepeatInput, 0) * time.Duration(rate) / time.Second), near: max(20, int(rate)/2)}
+}
+
+func (p *places) at(player foretick.PlayerID) *place { return &p.all[player-1] }
+
+// of returns the place of a token, or 0.
+func (p *places) of(token [16]byte) foretick.PlayerID {
+	for i := range p.all {
+		if pl := &p.all[i]; pl.taken && !pl.leaves && pl.token == token {
+			return foretick.PlayerID(i + 1)
+		}
+	}
+	return 0
+}
+
+// take gives a free place to a guest. It returns 0 if none is free.
+func (p *places) take(g *guest, token [16]byte, r *rules) foretick.PlayerID {
+	for i := range p.all {
+		if pl := &p.all[i]; !pl.taken {
+			*pl = place{taken: true, absent: true, token: token, person: personOf(token), last: make([]byte, p.size)}
+			p.seat(pl, g, r)
+			return foretick.PlayerID(i + 1)
+		}
+	}
+	return 0
+}
+
+// seat makes a guest the one who plays a place. The relay does not wait for its inputs before the first
+// one came in time, so nobody feels that it joins.
+func (p *places) seat(pl *place, g *guest, r *rules) {
+	p.countLate(pl)
+	pl.guest, pl.heard, pl.absent = g, g.heard, true
+	pl.buffer = netcode.NewCommandBuffer(p.size, inputsAhead, widths(r.fields)...)
+}
+
+// countLate keeps the number of inputs that came too late, before a buffer goes.
+func (p *places) countLate(pl *place) {
+	if pl.buffer != nil {
+		late, _, _, _ := pl.buffer.Stats()
+		p.late += late
+	}
+}
+
+// lateInputs returns how many inputs came after their tick was settled.
+func (p *places) lateInputs() uint64 {
+	n := p.late
+	for i := range p.all {
+		if b := p.all[i].buffer; b != nil {
+			late, _, _, _ := b.Stats()
+			n += late
+		}
+	}
+	return n
+}
+
+// leave notes that a place's player leaves in the next settled tick, or at once if it has not joined.
+func (p *places) leave(pl *place) {
+	if pl.joined {
+		pl.guest, pl.leaves = nil, true
+		return
+	}
+	p.free(pl)
+}
+
+func (p *places) free(pl *place) {
+	p.countLate(pl)
+	*pl = place{}
+}
+
+// missing returns how many players have no input for a tick yet, and for how many of them the relay waits.
+func (p *places) missing(t netcode.Tick) (missing, awaited int) {
+	for i := range p.all {
+		if pl := &p.all[i]; pl.joined && !pl.leaves && !pl.buffer.Has(t) {
+			if missing++; !pl.absent {
+				awaited++
+			}
+		}
+	}
+	return missing, awaited
+}
+
+// fill fills in a tick: who joins and who leaves, and everybody's input. newest is the tick before it.
+func (p *places) fill(out *settledTick, t, newest netcode.Tick) {
+	out.tick, out.inputs, out.changes = t, out.inputs[:0], out.changes[:0]
+	for i := range p.all {
+		pl, player := &p.all[i], foretick.PlayerID(i+1)
+		switch {
+		case len(out.changes) == mostChanges: // the others join and leave in the next ticks
+		case pl.leaves:
+			out.changes = append(out.changes, rosterChange{player: player})
+			p.free(pl)
+			p.leaves++
+		case pl.taken && !pl.joined && pl.guest.caughtUp(newest, p.near):
+			out.changes = append(out.changes, rosterChange{player: player, joined: true, person: pl.person})
+			pl.joined = true
+			p.joins++
+		}
+		if !pl.taken {
+			continue
+		}
+		c, came := pl.buffer.Take(t)
+		if !pl.joined {
+			continue
+		}
+		in := settledInput{player: player, command: pl.last, standIn: !came}
+		if came {
+			copy(pl.last, c.Data)
+			pl.absent, pl.repeated = false, 0
+		} else {
+			p.standIn(pl, t)
+		}
+		out.inputs = append(out.inputs, in)
+	}
+}
+
+// standIn makes a place's last input the one that stands in for the next: without presses, and zero after
+// a while.
+func (p *places) standIn(pl *place, t netcode.Tick) {
+	pl.repeated++
+	pl.stoodIn, pl.absent = t, true
+	p.stoodIn++
+	switch {
+	case pl.repeated > p.repeat:
+		clear(pl.last)
+	case pl.repeated == 1:
+		p.in.Reset(pl.last)
+		p.out.Reset(p.out.Buf[:0])
+		for _, f := range p.fields {
+			v := p.in.Read(f.bits())
+			if f.once() {
+				v = 0
+			}
+			p.out.Write(v, f.bits())
+		}
+		copy(pl.last, p.out.Bytes())
+	}
+}
+
+// readCommands reads a body of netcode.MessageCommands. at is the relay's clock in ticks, wait how many
+// ticks it waits, and newest the newest settled tick.
+func (pl *place) readCommands(body []byte, at, wait float64, newest netcode.Tick) error {
+	open := max(0, min(at-wait, float64(newest+1))) // inputs are in time from this tick on
+	err := pl.buffer.Read(body, open)
+	if e, ok := pl.buffer.Early(); ok {
+		e = int16(max(math.MinInt16, float64(e)-256*(at-open)))
+		if !pl.hasEarly || e < pl.early {
+			pl.early, pl.hasEarly = e, true
+		}
+	}
+	return err
+}

@@ -1,0 +1,325 @@
+package rollback
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// Relay owns the time of a match and its settled inputs. It runs no game code, and knows of the game only
+// the size of a command. The first player that comes begins a match, and says what the others must agree
+// on. When the last one has left, the match is over, and the next player begins another.
+//
+// A Relay is not safe for concurrent use, except for Drain, Stats and Figures.
+type Relay struct {
+	cfg      RelayConfig
+	endpoint transport.Endpoint
+	events   [64]transport.Event
+	guests   guests
+	match    *match // nil until a player comes
+
+	begun  bool
+	start  time.Time
+	now    time.Duration // the time of the newest Step, since start
+	sentAt time.Duration // when packets were sent
+	body   []byte
+
+	draining atomic.Pointer[string]
+	closed   bool
+	broke    error
+
+	counted RelayStats // without what the parts count
+	shown   shownStats
+}
+
+const (
+	mostMessages = 4 // messages of a packet: an honest peer sends two
+	mostPieces   = 4 // packets of a Step to a guest whose world waits
+)
+
+// NewRelay returns a relay. An error lists every fault of the config.
+func NewRelay(cfg RelayConfig) (*Relay, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	return &Relay{cfg: cfg, endpoint: cfg.Transport, guests: guests{byPeer: map[transport.PeerID]*guest{}}}, nil
+}
+
+// Step receives what came, settles the ticks that are due, and sends them. Call it when the transport is
+// ready, and when Next says; Run does.
+func (r *Relay) Step(now time.Time) {
+	if r.closed {
+		return
+	}
+	if !r.begun {
+		r.begun, r.start = true, now
+	}
+	r.now = guard.Elapsed(&r.start, r.now, now)
+	r.receive()
+	r.dropSilent()
+	if r.match != nil {
+		settled := r.match.settleTicks(r.now)
+		r.match.step(r.now, r.cfg.Timeout)
+		if settled || r.now-r.sentAt >= r.interval() {
+			r.send()
+		}
+		if r.match.over() {
+			r.endMatch()
+		}
+	}
+	r.show()
+	r.endpoint.Flush()
+	if r.match == nil && r.draining.Load() != nil {
+		_ = r.Close(*r.draining.Load())
+	}
+}
+
+func (r *Relay) interval() time.Duration { return time.Second / time.Duration(r.match.rules.rate) }
+
+// idle is how often a relay without a match looks for peers that are silent.
+const idle = 100 * time.Millisecond
+
+// Next returns when Step is due at the latest, if nothing comes before.
+func (r *Relay) Next() time.Time {
+	if r.match == nil {
+		return r.start.Add(r.now + idle)
+	}
+	return r.start.Add(min(r.match.settling.nextDue(r.now), r.sentAt+r.interval()))
+}
+
+// endMatch sends away who still watches. The next player begins another match, also one that is greeting.
+func (r *Relay) endMatch() {
+	m := r.match
+	r.counted.add(m)
+	r.match = nil
+	for i := len(r.guests.all) - 1; i >= 0; i-- {
+		if g := r.guests.all[i]; g.state != greeting {
+			r.drop(g, transport.Closed, "the match is over")
+		}
+	}
+}
+
+// drop ends a guest's connection.
+func (r *Relay) drop(g *guest, code transport.Code, reason string) {
+	r.endpoint.Disconnect(g.peer, code, reason)
+	r.forget(g, code, reason, false)
+}
+
+// forget takes in that a guest is gone. goes is true if its player leaves the match.
+func (r *Relay) forget(g *guest, code transport.Code, reason string, goes bool) {
+	r.guests.remove(g)
+	r.cfg.Logger.Info("a peer is gone", "peer", g.peer, "player", g.player, "code", code, "reason", reason)
+	if r.match != nil {
+		r.match.forget(g, goes)
+	}
+}
+
+// dropSilent drops peers that play no player and are silent, or have sent no hello that could be taken.
+func (r *Relay) dropSilent() {
+	for i := len(r.guests.all) - 1; i >= 0; i-- {
+		if g := r.guests.all[i]; g.player == 0 && r.now-g.heard > r.cfg.Timeout {
+			r.drop(g, transport.Timeout, "nothing was received that lets the peer in")
+		}
+	}
+}
+
+func (r *Relay) receive() {
+	for {
+		n := r.endpoint.Recv(r.events[:])
+		for i := range r.events[:n] {
+			r.handle(&r.events[i])
+		}
+		if n < len(r.events) {
+			return
+		}
+	}
+}
+
+func (r *Relay) handle(ev *transport.Event) {
+	g := r.guests.byPeer[ev.Peer]
+	switch {
+	case ev.Kind == transport.Connected:
+		r.connect(ev.Peer)
+	case g == nil:
+	case ev.Kind == transport.Disconnected:
+		r.forget(g, ev.Code, ev.Reason, ev.Code == transport.Closed)
+	case ev.Kind == transport.Data:
+		r.read(g, ev.Data)
+	}
+}
+
+func (r *Relay) connect(peer transport.PeerID) {
+	var info transport.Info
+	if !r.endpoint.Info(peer, &info) {
+		return
+	}
+	if len(r.guests.all) >= 2*(r.cfg.Players+max(r.cfg.MaxObservers, 0))+16 {
+		r.endpoint.Disconnect(peer, transport.Full, "too many peers wait")
+		r.counted.Refused++
+		return
+	}
+	if info.MTU > 0 && info.MTU < mostTick+100 {
+		r.endpoint.Disconnect(peer, transport.Refused, "the transport's packets are too short")
+		r.counted.Refused++
+		return
+	}
+	conn := netcode.NewConn(netcode.Config{MTU: max(info.MTU, 0), Secure: info.Secure, Rate: r.cfg.SendRate, Channels: channels(), Newcomer: true})
+	r.guests.add(&guest{peer: peer, conn: conn, heard: r.now})
+}
+
+// read reads a datagram.
+func (r *Relay) read(g *guest, b []byte) {
+	r.counted.PacketsIn++
+	r.counted.BytesIn += uint64(len(b))
+	err := g.conn.Receive(r.now, b)
+	drainFates(g.conn)
+	if err != nil {
+		r.counted.Malformed += uint64(isMalformed(err)) // such packets may be anybody's: the guest is not blamed
+		return
+	}
+	if g.state != greeting {
+		g.heard = r.now
+		if g.player != 0 {
+			r.match.places.at(g.player).heard = r.now
+		}
+	}
+	n := 0
+	for m, ok := g.conn.NextMessage(); ok; m, ok = g.conn.NextMessage() {
+		if n++; n > mostMessages {
+			r.blame(g, netcode.ErrMalformed)
+			break
+		}
+		if r.blame(g, r.readMessage(g, m)) {
+			return
+		}
+	}
+	for m, ok := g.conn.NextReliable(); ok; m, ok = g.conn.NextReliable() {
+		if r.blame(g, r.readReliable(g, m)) {
+			return
+		}
+	}
+	if code, text, ok := g.conn.Closed(); ok {
+		r.endpoint.Disconnect(g.peer, transport.Closed, "")
+		r.forget(g, transport.Code(code), text, true)
+	} else if g.conn.Lapsed() {
+		r.drop(g, transport.Timeout, "the connection was silent for too long")
+	}
+}
+
+// blame counts a message that could not be read, and reports whether the guest is gone, for that or
+// another reason.
+func (r *Relay) blame(g *guest, err error) (gone bool) {
+	if err != nil {
+		r.counted.Malformed++
+		if g.faults++; g.faults > mostFaults {
+			r.drop(g, transport.Malformed, "too many messages could not be read")
+		}
+	}
+	return r.guests.byPeer[g.peer] != g
+}
+
+func (r *Relay) readMessage(g *guest, m netcode.Message) error {
+	switch {
+	case m.Type == netcode.MessageHello:
+		if g.state != greeting {
+			return nil // the welcome is on its way
+		}
+		h, err := netcode.ParseHello(m.Body)
+		if err != nil {
+			return err
+		}
+		if code, reason := r.takeHello(r.now, g, h); reason != "" {
+			r.counted.Refused++
+			r.drop(g, code, reason)
+		}
+		return nil
+	case g.state == greeting:
+		return netcode.ErrMalformed
+	case m.Type == messagePresence:
+		p, err := readPresence(m.Body)
+		if err != nil {
+			return err
+		}
+		return r.match.takePresence(g, p)
+	case m.Type == netcode.MessageCommands && g.player != 0:
+		s := r.match.settling
+		return r.match.places.at(g.player).readCommands(m.Body, r.match.clock.ticks(r.now), s.wait, s.newest)
+	}
+	return netcode.ErrMalformed
+}
+
+func (r *Relay) readReliable(g *guest, m netcode.Reliable) error {
+	switch {
+	case g.player == 0:
+	case m.Kind == kindSum && m.Channel == channelMain:
+		s, err := readSum(m.Payload)
+		if err == nil {
+			r.match.sums.take(g.player, s)
+		}
+		return err
+	case m.Kind == kindPiece && m.Channel == channelWorld:
+		return r.match.worlds.take(r.now, g, m.Payload)
+	}
+	return netcode.ErrMalformed
+}
+
+// send sends every guest that was let in a packet with the ticks that it does not have.
+func (r *Relay) send() {
+	r.sentAt = r.now
+	for _, g := range r.guests.all {
+		if g.state == greeting || g.conn.Paused(r.now) {
+			continue
+		}
+		p := g.conn.Begin(r.now)
+		drainFates(g.conn)
+		if r.match.settling.holds(g.holds+1) && len(r.match.settling.bytesOf(g.holds+1)) > p.Room()-settledHeadSize {
+			p.Press() // a tick must not wait for a path that has no room
+		}
+		r.body = r.match.appendSettled(r.body[:0], g, r.now, p.Room())
+		p.Message(messageSettled, r.body)
+		size := r.finish(g, p)
+		for n := 1; n < mostPieces && size > netcode.MinMTU && g.conn.PendingOn(channelWorld) > 0; n++ {
+			size = r.finish(g, g.conn.Begin(r.now))
+		}
+	}
+}
+
+// finish sends a packet and returns its size.
+func (r *Relay) finish(g *guest, p *netcode.Packet) int {
+	_, b := p.Finish()
+	if r.endpoint.Send(g.peer, b) == nil {
+		r.counted.PacketsOut++
+		r.counted.BytesOut += uint64(len(b))
+	}
+	return len(b)
+}
+
+// drainFates forgets what became of packets: everything unreliable is sent until the peer says that it
+// has it.
+func drainFates(c *netcode.Conn) {
+	for _, ok := c.NextFate(); ok; _, ok = c.NextFate() {
+	}
+}
+
+// Drain makes the relay refuse new players with [transport.Refused] and the reason. Players that lost
+// their connections come back as before. Once the last player has left, the next Step closes the relay.
+// Any goroutine may call Drain. The reason of the first call counts.
+func (r *Relay) Drain(reason string) { r.draining.CompareAndSwap(nil, &reason) }
+
+// Shutdown is Close: the relay holds nothing that must arrive before. It exists for hosts, and does not
+// wait.
+func (r *Relay) Shutdown(reason string, _ time.Duration) error { return r.Close(reason) }
+
+// Close ends the match, tells all peers the reason, and closes the transport. A second Close returns
+// [transport.ErrClosed].
+func (r *Relay) Close(reason string) error {
+	if r.closed {
+		return transport.ErrClosed
+	}
+	r.closed = true
+	r.broke = r.endpoint.Close(transport.Closed, reason)
+	return r.broke
+}

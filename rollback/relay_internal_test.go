@@ -1,0 +1,533 @@
+package rollback
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+var near = sim.Link{Latency: 20 * time.Millisecond, Jitter: 5 * time.Millisecond}
+
+// lag runs a table for a time, and returns by how many ticks the newest settled tick was behind the
+// relay's clock at most.
+func (t *table) lag(d time.Duration) (most float64) {
+	for end := t.until + d; t.until < end; {
+		t.run(time.Millisecond)
+		m := t.relay.match
+		most = max(most, m.clock.ticks(t.relay.now)-float64(m.settling.newest))
+	}
+	return most
+}
+
+// TestSettlesAtOnce: a tick settles as soon as all inputs are there, and not before the tick before it
+// has begun.
+func TestSettlesAtOnce(t *testing.T) {
+	tb := newTable(t, RelayConfig{}, time.Millisecond)
+	a, b := tb.add(near), tb.add(near)
+	tb.run(2 * time.Second)
+	before := tb.relay.Stats()
+	require.Equal(t, 2, before.Players)
+	require.Less(t, tb.lag(2*time.Second), 0.2)
+	after := tb.relay.Stats()
+	require.Equal(t, before.StoodIn, after.StoodIn)
+	require.InDelta(t, 120, after.Ticks-before.Ticks, 1)
+	require.Zero(t, after.Waited+after.Late)
+	require.Greater(t, len(a.early), 100)
+	require.Positive(t, b.early[len(b.early)-1])
+	tb.equal()
+	a.lead, b.lead = 40, 40
+	tb.run(time.Second)
+	m := tb.relay.match
+	require.InDelta(t, m.clock.ticks(tb.relay.now)+0.5, float64(m.settling.newest), 0.6, "peers cannot make the match run faster")
+}
+
+// TestSilentPlayerCostsWaitOnce: a player whose inputs end holds the others up for Wait, once. After
+// Timeout it leaves in the same tick for all.
+func TestSilentPlayerCostsWaitOnce(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		silence func(*dummy)
+		leaves  bool
+	}{
+		{"sends nothing", func(d *dummy) { d.silent = true }, true},
+		{"sends no commands", func(d *dummy) { d.still = true }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tb := newTable(t, RelayConfig{Players: 3, Wait: 100 * time.Millisecond, Timeout: 3 * time.Second}, time.Millisecond)
+			a, b, silent := tb.add(near), tb.add(near), tb.add(near)
+			tb.run(2 * time.Second)
+			c.silence(silent)
+			require.InDelta(t, 7, tb.lag(time.Second), 0.3, "Wait, and the tick itself")
+			require.Less(t, tb.lag(4*time.Second), 1.2)
+			st := tb.relay.Stats()
+			require.EqualValues(t, 1, st.Waited)
+			tb.equal()
+			if !c.leaves {
+				require.Zero(t, st.Left)
+				require.Equal(t, 3, st.Players)
+				silent.still = false
+				silent.made = 0
+				tb.run(time.Second)
+				before := tb.relay.Stats().StoodIn
+				tb.run(time.Second)
+				require.Equal(t, before, tb.relay.Stats().StoodIn, "it plays again")
+				return
+			}
+			require.EqualValues(t, 1, st.Left)
+			require.Equal(t, 2, st.Players)
+			require.Len(t, a.joined(silent.hello.player, false), 1)
+			require.Equal(t, a.joined(silent.hello.player, false), b.joined(silent.hello.player, false))
+		})
+	}
+}
+
+// TestStandInsRepeatThenIdle: what stands in for a missing input is the last one without presses, and
+// zero after RepeatInput.
+func TestStandInsRepeatThenIdle(t *testing.T) {
+	r := testRules
+	s := newStanding(&r, 2)
+	cfg := RelayConfig{RepeatInput: 50 * time.Millisecond}
+	p := newPlaces(&cfg, s, r.rate)
+	g := &guest{state: following, showed: true}
+	require.EqualValues(t, 1, p.take(g, [16]byte{1}, &r))
+	send := netcode.NewCommandSender(3, netcode.CommandConfig{Fields: widths(r.fields)})
+	send.Push(netcode.Command{Tick: 1, Render: 1, Data: []byte{0xff, 0xff, 0x3f}})
+	require.NoError(t, p.all[0].readCommands(send.Append(nil, 100), 0, 8, 0))
+	want := [][]byte{{0xff, 0xff, 0x3f}, {0xff, 0xff, 0}, {0xff, 0xff, 0}, {0xff, 0xff, 0}, {0, 0, 0}, {0, 0, 0}}
+	var tick settledTick
+	for i, w := range want {
+		p.fill(&tick, netcode.Tick(i+1), netcode.Tick(i))
+		require.Equal(t, []settledInput{{player: 1, command: w, standIn: i > 0}}, tick.inputs, "tick %d", i+1)
+	}
+	require.EqualValues(t, 5, p.stoodIn)
+}
+
+// TestLateInputsAreDropped: inputs that come after their tick settled change nothing, are counted, and
+// their sender learns that others stand in for them.
+func TestLateInputsAreDropped(t *testing.T) {
+	tb := newTable(t, RelayConfig{Wait: 50 * time.Millisecond}, time.Millisecond)
+	tb.add(near)
+	late := tb.add(near)
+	tb.run(2 * time.Second)
+	require.Zero(t, tb.relay.Stats().Late)
+	late.ownGone = nil
+	late.lead = -8
+	late.made = 0
+	tb.run(2 * time.Second)
+	st := tb.relay.Stats()
+	require.Greater(t, st.Late, uint64(80))
+	require.Greater(t, len(late.ownGone), 80)
+	require.Negative(t, late.early[len(late.early)-1], "it is told how late it is")
+	tb.equal()
+}
+
+// TestAbsentPlayersReturnInTime: the relay does not wait for a player that made it wait, but an input that
+// comes before its clock reaches the tick counts, though all others came long before.
+func TestAbsentPlayersReturnInTime(t *testing.T) {
+	tb := newTable(t, RelayConfig{Wait: -1}, time.Millisecond)
+	link := sim.Link{Latency: 20 * time.Millisecond}
+	a := tb.add(link)
+	tb.run(5 * time.Millisecond)
+	b := tb.add(link)
+	a.lead, b.lead = 12, 2
+	tb.run(3 * time.Second)
+	before := tb.relay.Stats().StoodIn
+	b.early = nil
+	tb.run(2 * time.Second)
+	require.Equal(t, before, tb.relay.Stats().StoodIn)
+	require.Less(t, slices.Max(b.early), int16(256), "%v: otherwise the test shows nothing", b.early)
+}
+
+// TestHostilePackets: what a peer sends beside the rules is dropped and counted, and does not hold up the
+// others. A peer that goes on is dropped.
+func TestHostilePackets(t *testing.T) {
+	tb := newTable(t, RelayConfig{Players: 3, Wait: -1}, time.Millisecond)
+	a, b, bad := tb.add(near), tb.add(near), tb.add(near)
+	tb.run(time.Second)
+	r := rand.New(rand.NewPCG(5, 6))
+	types := []netcode.MessageType{netcode.MessageHello, netcode.MessageCommands, messagePresence, messageSettled, 200}
+	bad.garbage = func() (netcode.MessageType, []byte) {
+		body := make([]byte, r.IntN(40))
+		for i := range body {
+			body[i] = byte(r.Uint32())
+		}
+		_ = bad.conn.SendOn(uint8(r.IntN(2)), 0, uint8(r.IntN(9)), body)
+		return types[r.IntN(len(types))], body
+	}
+	tb.run(4 * time.Second)
+	require.True(t, bad.gone)
+	require.Equal(t, transport.Malformed, bad.code, bad.reason)
+	require.GreaterOrEqual(t, tb.relay.Stats().Malformed, uint64(mostFaults))
+	require.False(t, a.gone || b.gone)
+	tb.equal()
+}
+
+// FuzzRelay: no message of a peer makes the relay panic, or allocate much.
+func FuzzRelay(f *testing.F) {
+	f.Add(uint8(netcode.MessageHello), uint8(0), netcode.Hello{Version: netcode.Version, Protocol: 99, Data: (&declaration{rules: testRules}).append(nil)}.Append(nil))
+	f.Add(uint8(messagePresence), uint8(0), presence{settled: 3}.append(nil))
+	f.Add(uint8(0), kindSum, sum{tick: 60}.append(nil))
+	f.Add(uint8(0), kindPiece, (&piece{tick: 60, total: 9, data: []byte{1}}).append(nil))
+	f.Fuzz(func(t *testing.T, kind, reliable uint8, body []byte) {
+		tb := newTable(t, RelayConfig{}, 0)
+		d := tb.add(sim.Link{})
+		tb.run(tb.rate)
+		for range 20 {
+			tb.run(tb.rate)
+			tb.relay.Step(epoch.Add(tb.until))
+		}
+		require.Len(t, tb.relay.guests.all, 1)
+		g := tb.relay.guests.all[0]
+		require.NotZero(t, g.player, d.reason)
+		costtest.Bound(t, len(body), func() {
+			_ = tb.relay.readMessage(g, netcode.Message{Type: netcode.MessageType(kind), Body: body})
+			for channel := range uint8(2) {
+				_ = tb.relay.readReliable(g, netcode.Reliable{Channel: channel, Kind: reliable, Payload: body})
+			}
+			tb.relay.send()
+		})
+	})
+}
+
+// TestJoinStaggered: 64 players come one after another, the last ones long after the ring has lost the
+// first tick. All are let in, and have the same world.
+func TestJoinStaggered(t *testing.T) {
+	tb := newTable(t, RelayConfig{Players: 64, History: 10 * time.Second, Wait: -1}, 10*time.Millisecond)
+	for i := range 64 {
+		tb.add(near).declared.rate = 20
+		if i >= 20 { // the first ones come together
+			tb.run(350 * time.Millisecond)
+		}
+	}
+	together := map[netcode.Tick]int{}
+	for _, c := range tb.peers[0].changes {
+		together[c.tick]++
+		require.LessOrEqual(t, together[c.tick], mostChanges)
+	}
+	for range 60 {
+		if tb.relay.Stats().Players == 64 {
+			break
+		}
+		tb.run(time.Second)
+	}
+	st := tb.relay.Stats()
+	require.Equal(t, 64, st.Players)
+	require.EqualValues(t, 64, st.Joined)
+	require.Greater(t, st.Worlds, uint64(5))
+	require.Zero(t, st.Malformed+st.Differed+st.Lies)
+	tb.run(time.Second)
+	tb.equal()
+	tb.add(near).declared.rate = 20
+	tb.run(500 * time.Millisecond)
+	require.Equal(t, transport.Full, tb.peers[64].code)
+}
+
+// TestTooLongCommand: a game whose inputs of one tick do not fit into a packet is refused.
+func TestTooLongCommand(t *testing.T) {
+	for size, fits := range map[uint16]bool{400: true, 401: true, 600: false, maxCommand: false} {
+		r := rules{rate: 60, size: size}
+		require.Equal(t, fits, longestTick(&r, 2) <= mostTick, "%d bytes", size)
+		write, read := newStanding(&r, 2), newStanding(&r, 2)
+		command := make([]byte, size)
+		for i := range command {
+			command[i] = 0xff
+		}
+		tick := settledTick{tick: 1, inputs: []settledInput{{1, command, true}, {2, command, true}},
+			changes: []rosterChange{{player: 1, joined: true}, {player: 2, joined: true}}}
+		b := write.append(nil, &tick)
+		require.LessOrEqual(t, len(b), longestTick(&r, 2))
+		_, ok := read.read(b, &tick)
+		require.True(t, ok)
+	}
+	tb := newTable(t, RelayConfig{}, time.Millisecond)
+	d := tb.add(near)
+	d.declared.rules = rules{rate: 60, size: 600}
+	tb.run(500 * time.Millisecond)
+	require.Equal(t, transport.Mismatch, d.code)
+	require.Contains(t, d.reason, "fit into a packet")
+}
+
+// lateMatch is a match of some players that has run for longer than its ring holds.
+func lateMatch(t testing.TB, players int, cfg RelayConfig, link sim.Link, size int) *table {
+	cfg.Players, cfg.History = players+2, 10*time.Second
+	tb := newTable(t, cfg, 2*time.Millisecond)
+	for range players {
+		tb.add(link).size = size
+	}
+	tb.run(11 * time.Second)
+	require.Equal(t, players, tb.relay.Stats().Players)
+	return tb
+}
+
+// TestWorldArrives: a world of 300 kB comes whole through losses, in pieces, and the peer that got it
+// plays on as the others do.
+func TestWorldArrives(t *testing.T) {
+	link := near
+	link.Loss = 0.02
+	tb := lateMatch(t, 2, RelayConfig{SendRate: 200_000}, link, 300_000)
+	late := tb.add(link)
+	late.size = 300_000
+	tb.run(10 * time.Second)
+	require.Equal(t, 1, late.worlds)
+	require.Len(t, late.pieces, 300_000)
+	st := tb.relay.Stats()
+	require.Equal(t, 3, st.Players)
+	require.EqualValues(t, 1, st.Worlds)
+	require.Zero(t, st.Malformed+st.Differed)
+	tb.equal()
+}
+
+// TestWrongWorldIsRefused: a world that is not that of the majority does not reach the joiner, and
+// another player is asked. Who sends two is dropped.
+func TestWrongWorldIsRefused(t *testing.T) {
+	tb := lateMatch(t, 3, RelayConfig{}, near, 5000)
+	w := tb.relay.match.worlds
+	require.True(t, w.ask(tb.relay.now))
+	liar := tb.player(w.transfer.from.player) // who would be asked
+	liar.lies = true
+	for n := 1; n <= 2; n++ {
+		late := tb.add(near)
+		late.size = 5000
+		for p := range tb.relay.match.places.all {
+			if p != int(liar.hello.player)-1 { // so that the liar is asked first
+				tb.relay.match.places.all[p].stoodIn = tb.relay.match.settling.newest
+			}
+		}
+		tb.run(8 * time.Second)
+		require.EqualValues(t, n, tb.relay.Stats().Lies)
+		require.Equal(t, 1, late.worlds)
+		require.Equal(t, n == 2, liar.gone)
+		tb.equal()
+	}
+	require.Equal(t, transport.Protocol, liar.code)
+	require.Equal(t, 4, tb.relay.Stats().Players)
+}
+
+// TestWorldOfASilentPlayer: a player that is asked and does not answer is given up for another.
+func TestWorldOfASilentPlayer(t *testing.T) {
+	tb := lateMatch(t, 2, RelayConfig{Timeout: time.Minute}, near, 5000)
+	tb.add(near).size = 5000
+	tb.run(100 * time.Millisecond)
+	require.NotNil(t, tb.relay.match.worlds.transfer.from)
+	asked := tb.player(tb.relay.match.worlds.transfer.from.player)
+	asked.silent = true
+	tb.run(15 * time.Second)
+	require.Equal(t, 1, tb.peers[2].worlds)
+	require.Equal(t, 3, tb.relay.Stats().Players)
+	tb.equal()
+}
+
+// TestLateSpectator: a spectator gets ticks from any tick on that the ring holds, and a world otherwise.
+// Around both ends nothing is read that is not there.
+func TestLateSpectator(t *testing.T) {
+	tb := lateMatch(t, 2, RelayConfig{}, near, 5000)
+	m := tb.relay.match
+	newest := m.settling.newest
+	oldest := newest - netcode.Tick(m.settling.kept) + 1
+	require.Greater(t, oldest, netcode.Tick(5))
+	for _, end := range []netcode.Tick{oldest, newest} {
+		for has := end - 4; has != end+5; has++ {
+			g := &guest{conn: netcode.NewConn(netcode.Config{Channels: channels()})}
+			w := m.admit(g, &declaration{rules: testRules, match: m.id, holds: has})
+			in := has >= oldest-1 && has <= newest
+			require.Equal(t, !in, w.world, "has %d of %d to %d", has, oldest, newest)
+			h, ticks, err := readSettled(m.appendSettled(nil, g, tb.relay.now, 1200))
+			require.NoError(t, err)
+			if m.worlds.forget(g); !in {
+				require.Zero(t, h.count)
+				continue
+			}
+			require.Equal(t, has+1, w.next)
+			require.Equal(t, has+1, h.first)
+			require.Equal(t, min(int(newest-has), maxTicks), h.count)
+			s := *m.settling.standing
+			for range h.count {
+				var ok bool
+				ticks, ok = s.skip(ticks)
+				require.True(t, ok)
+			}
+			require.Empty(t, ticks)
+		}
+	}
+	watcher := tb.watch(near)
+	tb.run(5 * time.Second)
+	require.Equal(t, 1, watcher.worlds)
+	require.Equal(t, 1, tb.relay.Stats().Observers)
+	tb.equal()
+	watcher.mute = true // it falls behind, until the ring has lost its next tick
+	tb.run(11 * time.Second)
+	watcher.mute = false
+	tb.run(5 * time.Second)
+	require.Equal(t, 2, watcher.worlds)
+	require.Equal(t, 2, tb.relay.Stats().Players)
+	tb.equal()
+}
+
+// TestReconnect: a player that comes back with its token has its place again without joining anew: with
+// the inputs that it missed if the ring has them, else with a world.
+func TestReconnect(t *testing.T) {
+	tb := lateMatch(t, 3, RelayConfig{Timeout: 30 * time.Second}, near, 5000)
+	back := tb.peers[1]
+	place := back.hello.player
+	for n, keeps := range []bool{true, false} {
+		back.redial(near, keeps)
+		tb.run(6 * time.Second)
+		require.Equal(t, place, back.hello.player)
+		require.True(t, back.hello.resumed)
+		require.Equal(t, !keeps, back.hello.world)
+		st := tb.relay.Stats()
+		require.EqualValues(t, n+1, st.Resumed)
+		require.EqualValues(t, 3, st.Joined)
+		require.Zero(t, st.Left+st.Malformed+st.Differed)
+		tb.equal()
+	}
+	before := tb.relay.Stats().StoodIn
+	tb.run(time.Second)
+	require.Equal(t, before, tb.relay.Stats().StoodIn)
+	require.Equal(t, 1, back.worlds)
+}
+
+// TestDifferingSumsAreTold: who has another world than most players is told, and so is one of them.
+func TestDifferingSumsAreTold(t *testing.T) {
+	tb := lateMatch(t, 3, RelayConfig{}, near, 64)
+	st := tb.relay.Stats()
+	require.Greater(t, st.Compared, uint64(5))
+	require.Zero(t, st.Differed)
+	one, other := tb.player(1), tb.player(2)
+	other.wrong = 1
+	tb.run(1500 * time.Millisecond)
+	require.NotEmpty(t, other.differs)
+	d := other.differs[0]
+	require.False(t, d.most)
+	require.Zero(t, d.tick%60)
+	require.Equal(t, d.tick-60, d.agreed)
+	require.EqualValues(t, 1, d.other)
+	require.Equal(t, differ{tick: d.tick, agreed: d.agreed, other: 2, theirs: d.theirs + 1, most: true}, one.differs[0])
+	require.Empty(t, tb.player(3).differs)
+	require.Positive(t, tb.relay.Stats().Differed)
+}
+
+// TestMatchEndsWithItsLastPlayer: when the last player leaves, watchers are sent away, and the next player
+// begins another match, which another game may play.
+func TestMatchEndsWithItsLastPlayer(t *testing.T) {
+	tb := newTable(t, RelayConfig{}, time.Millisecond)
+	a := tb.add(near)
+	tb.run(time.Second)
+	watcher := tb.watch(near)
+	tb.run(time.Second)
+	require.Equal(t, 1, tb.relay.Stats().Observers)
+	a.conn.Close(uint16(transport.Closed), "bye")
+	tb.run(time.Second)
+	require.Nil(t, tb.relay.match)
+	require.Equal(t, transport.Closed, watcher.code)
+	b := tb.add(near)
+	b.declared.rate = 30
+	tb.run(time.Second)
+	require.Equal(t, 1, tb.relay.Stats().Players)
+	require.NotEqual(t, a.hello.match, b.hello.match)
+	for what, change := range map[string]func(*dummy){
+		"ticks a second": func(d *dummy) { d.declared.rate = 60 },
+		"window":         func(d *dummy) { d.declared.rate, d.declared.window = 30, 0 },
+		"tags":           func(d *dummy) { d.declared.rate, d.declared.tags = 30, 8 },
+	} {
+		other := tb.add(near)
+		change(other)
+		tb.run(500 * time.Millisecond)
+		require.Equal(t, transport.Mismatch, other.code)
+		require.Contains(t, other.reason, what)
+	}
+	tb.relay.Drain("no more matches")
+	other := tb.add(near)
+	other.declared.rate = 30
+	tb.run(500 * time.Millisecond)
+	require.Equal(t, "no more matches", other.reason)
+	b.conn.Close(uint16(transport.Closed), "bye")
+	tb.run(500 * time.Millisecond)
+	require.ErrorIs(t, tb.relay.Close(""), transport.ErrClosed)
+	require.EqualValues(t, 4, tb.relay.Stats().Refused)
+}
+
+// relays are matches of two players that have played for a second, at 60 ticks a second.
+func relays(t testing.TB, n int) (all []*table) {
+	for range n {
+		tb := newTable(t, RelayConfig{}, 0)
+		for range 2 {
+			tb.add(sim.Link{Latency: 10 * time.Millisecond})
+		}
+		all = append(all, tb)
+	}
+	for range testRules.rate {
+		stepAll(all, true)
+	}
+	return all
+}
+
+// stepAll plays a tick of all matches. It steps the relays only if step is true.
+func stepAll(all []*table, step bool) {
+	for _, tb := range all {
+		tb.run(tb.rate)
+	}
+	if step {
+		for _, tb := range all {
+			tb.relay.Step(epoch.Add(tb.until))
+		}
+	}
+}
+
+// TestFiguresOfTheRelay prints what a match of two players costs its relay.
+func TestFiguresOfTheRelay(t *testing.T) {
+	costtest.Figures(t)
+	costtest.Ratio(t)
+	n := costtest.Count(100, 1000)
+	all := relays(t, n)
+	bytes := func() (sum uint64) {
+		for _, tb := range all {
+			st := tb.relay.Stats()
+			sum += st.BytesIn + st.BytesOut + 28*(st.PacketsIn+st.PacketsOut)
+		}
+		return sum
+	}
+	before, ticks := bytes(), 30
+	var memory uint64
+	var took time.Duration
+	for range ticks {
+		stepAll(all, false)
+		m, d := costtest.Cost(func() {
+			for _, tb := range all {
+				tb.relay.Step(epoch.Add(tb.until))
+			}
+		})
+		memory, took = memory+m, took+d
+	}
+	each := float64(n * ticks)
+	t.Logf("%d matches of 2 players: %.2f µs, %.0f B in and out with UDP and IP headers, and %.1f B of memory a match and tick",
+		n, took.Seconds()*1e6/each, float64(bytes()-before)/each, float64(memory)/each)
+	for _, tb := range all {
+		st := tb.relay.Stats()
+		require.Equal(t, 2, st.Players)
+		require.Zero(t, st.Malformed)
+	}
+	require.Less(t, float64(memory)/each, 40.0, "each tick takes a slot of the ring until that is full, and nothing else")
+}
+
+// BenchmarkRelay steps 1 000 matches of two players by a tick.
+func BenchmarkRelay(b *testing.B) {
+	all := relays(b, 1000)
+	for b.Loop() {
+		b.StopTimer()
+		stepAll(all, false)
+		b.StartTimer()
+		for _, tb := range all {
+			tb.relay.Step(epoch.Add(tb.until))
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(all)), "µs/match")
+}

@@ -1,0 +1,99 @@
+package rollback
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/stats"
+)
+
+// RelayStats are a relay's figures. Those that no comment calls a gauge count since NewRelay, over all
+// matches.
+type RelayStats struct {
+	Tick      netcode.Tick // gauge: the newest settled tick of the match
+	Players   int          // gauge: players in the match, with those whose places are held
+	Held      int          // gauge: players of the match that have no connection
+	Observers int          // gauge: peers that watch
+	Waiting   int          // gauge: peers that wait for a world
+
+	Ticks   uint64 // ticks settled
+	Waited  uint64 // ticks that settled because RelayConfig.Wait was over: every player was held up
+	StoodIn uint64 // inputs that came too late or not at all, counted per tick and player: another one stood in
+	Late    uint64 // inputs that came after their tick was settled, and were dropped
+
+	Joined    uint64 // players that joined a match
+	Left      uint64 // players that left a match
+	Resumed   uint64 // times a player came back to its place
+	Refused   uint64 // peers that were refused
+	Worlds    uint64 // worlds passed on to peers that joined late
+	Lies      uint64 // worlds refused because they were not that of most players
+	Compared  uint64 // ticks whose sums of the players' worlds were compared
+	Differed  uint64 // ticks in Compared at which somebody's world differed
+	Malformed uint64 // packets and messages that could not be read, and were dropped
+
+	PacketsIn, PacketsOut uint64 // packets received and sent
+	BytesIn, BytesOut     uint64 // bytes of PacketsIn and of PacketsOut, without the transport's headers
+}
+
+// add adds what the parts of a match have counted.
+func (s *RelayStats) add(m *match) {
+	s.Ticks += uint64(m.settling.newest)
+	s.Waited += m.settling.waited
+	s.StoodIn += m.places.stoodIn
+	s.Late += m.places.lateInputs()
+	s.Joined += m.places.joins
+	s.Left += m.places.leaves
+	s.Worlds += m.worlds.passed
+	s.Lies += m.worlds.lies
+	s.Compared += m.sums.compared
+	s.Differed += m.sums.differed
+}
+
+// shownStats are the figures that other goroutines see.
+type shownStats struct {
+	mu sync.Mutex
+	s  RelayStats
+}
+
+// show publishes the figures for other goroutines.
+func (r *Relay) show() {
+	s := r.counted
+	if m := r.match; m != nil {
+		s.add(m)
+		s.Tick, s.Players, s.Waiting = m.settling.newest, m.settling.players(), len(m.worlds.queue)
+		for i := range m.places.all {
+			if pl := &m.places.all[i]; pl.joined && pl.guest == nil {
+				s.Held++
+			}
+		}
+	}
+	s.Observers = r.guests.observers()
+	r.shown.mu.Lock()
+	defer r.shown.mu.Unlock()
+	r.shown.s = s
+}
+
+// Stats returns the figures as of the newest Step. Any goroutine may call it.
+func (r *Relay) Stats() RelayStats {
+	r.shown.mu.Lock()
+	defer r.shown.mu.Unlock()
+	return r.shown.s
+}
+
+// Figures fills dst with those figures that servers have too, for a host. Any goroutine may call it.
+func (r *Relay) Figures(dst *stats.Server) {
+	s := r.Stats()
+	*dst = stats.Server{Players: s.Players - s.Held, Held: s.Held, Observing: s.Observers}
+	dst.Ticks, dst.InputsMissing, dst.Malformed = s.Ticks, s.StoodIn, s.Malformed
+	dst.PacketsIn, dst.PacketsOut, dst.BytesIn, dst.BytesOut = s.PacketsIn, s.PacketsOut, s.BytesIn, s.BytesOut
+	dst.Joined, dst.Left, dst.Resumed, dst.Refused = s.Joined, s.Left, s.Resumed, s.Refused
+}
+
+// isMalformed returns 1 for an error that says that bytes could not be read.
+func isMalformed(err error) int {
+	if errors.Is(err, netcode.ErrMalformed) {
+		return 1
+	}
+	return 0
+}

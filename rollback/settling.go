@@ -1,0 +1,101 @@
+package rollback
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/foretick/foretick/netcode"
+)
+
+// matchClock is the relay's time in ticks. Tick 0 was when the first player came.
+type matchClock struct {
+	origin time.Duration
+	rate   float64
+}
+
+func (c *matchClock) ticks(now time.Duration) float64 { return (now - c.origin).Seconds() * c.rate }
+
+// due returns when the clock reaches a time in ticks.
+func (c *matchClock) due(ticks float64) time.Duration {
+	return c.origin + time.Duration(ticks/c.rate*float64(time.Second)) + 1
+}
+
+// settling decides when a tick settles and with which inputs, and keeps the newest settled ticks as bytes.
+type settling struct {
+	clock    *matchClock
+	places   *places
+	standing *standing
+	wait     float64  // Config.Wait in ticks
+	ring     [][]byte // by tick modulo its length
+	newest   netcode.Tick
+	kept     int // how many ticks up to the newest are in the ring
+	next     settledTick
+	waited   uint64 // ticks that settled because the time to wait was over
+}
+
+// holds reports whether the ring has a tick.
+func (s *settling) holds(t netcode.Tick) bool {
+	return !netcode.Newer(t, s.newest) && netcode.Distance(s.newest, t) < s.kept
+}
+
+// follows reports whether a peer that has all ticks up to t can get those after it.
+func (s *settling) follows(t netcode.Tick) bool { return t == s.newest || s.holds(t+1) }
+
+// bytesOf returns a tick that the ring holds.
+func (s *settling) bytesOf(t netcode.Tick) []byte { return s.ring[int(t)%len(s.ring)] }
+
+// isDue reports whether the next tick settles now: when all inputs are there; when the clock has reached
+// it and only those inputs are missing that the relay no longer waits for; or when it has waited enough.
+func (s *settling) isDue(now time.Duration) bool {
+	at, t := s.clock.ticks(now), float64(s.newest+1)
+	missing, awaited := s.places.missing(s.newest + 1)
+	switch {
+	case at < t-1: // otherwise peers could make the match run faster
+		return false
+	case at >= t+s.wait:
+		return true
+	case at >= t:
+		return awaited == 0
+	}
+	return missing == 0
+}
+
+// nextDue returns when the next tick settles at the latest, or may settle without those that the relay
+// does not wait for.
+func (s *settling) nextDue(now time.Duration) time.Duration {
+	t := float64(s.newest + 1)
+	if s.clock.ticks(now) < t {
+		return s.clock.due(t)
+	}
+	return s.clock.due(t + s.wait)
+}
+
+// settle settles the next tick, and returns it. What it holds is valid until the next call.
+func (s *settling) settle() *settledTick {
+	t := s.newest + 1
+	if _, awaited := s.places.missing(t); awaited > 0 {
+		s.waited++
+	}
+	s.places.fill(&s.next, t, s.newest)
+	slot := &s.ring[int(t)%len(s.ring)]
+	*slot = s.standing.append((*slot)[:0], &s.next)
+	s.newest, s.kept = t, min(s.kept+1, len(s.ring))
+	return &s.next
+}
+
+// write appends ticks from first on to a body, up to maxTicks and limit bytes in all. It returns their
+// number.
+func (s *settling) write(dst []byte, first netcode.Tick, limit int) ([]byte, int) {
+	n := 0
+	for n < maxTicks && s.holds(first) {
+		b := s.bytesOf(first)
+		if len(dst)+len(b) > limit {
+			break
+		}
+		dst, n, first = append(dst, b...), n+1, first+1
+	}
+	return dst, n
+}
+
+// players returns how many play.
+func (s *settling) players() int { return bits.OnesCount64(s.standing.in) }

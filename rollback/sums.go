@@ -1,0 +1,126 @@
+package rollback
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+)
+
+const (
+	sumRounds   = 8               // sum ticks that are compared at the same time
+	sumPatience = 3 * time.Second // how long a round waits for a player's sum
+)
+
+// sums compares the sums that players send of their worlds.
+type sums struct {
+	places *places
+	rounds [sumRounds]sumRound
+	at     int          // the newest of rounds
+	agreed netcode.Tick // the newest tick at which all were equal
+
+	compared, differed uint64 // rounds that were decided; those in which somebody's sum differed
+}
+
+// sumRound is one tick's.
+type sumRound struct {
+	tick     netcode.Tick
+	begun    time.Duration
+	expected uint64 // the players whose sums are waited for, a bit for each
+	came     uint64
+	of       [maxPlaces]uint64
+	decided  bool
+	majority uint64 // the sum of more than half of those that came, if most is true
+	most     bool
+}
+
+// begin begins the round of a tick that settled: each of its players sends a sum, if it has a world.
+func (s *sums) begin(t *settledTick, now time.Duration) {
+	s.at = (s.at + 1) % sumRounds
+	s.rounds[s.at] = sumRound{tick: t.tick, begun: now}
+	for _, in := range t.inputs {
+		if g := s.places.at(in.player).guest; g != nil && g.state == following {
+			s.rounds[s.at].expected |= bitOf(in.player)
+		}
+	}
+}
+
+func (s *sums) round(t netcode.Tick) *sumRound {
+	for i := range s.rounds {
+		if r := &s.rounds[i]; r.begun > 0 && r.tick == t {
+			return r
+		}
+	}
+	return nil
+}
+
+// take takes in a player's sum. The first one of a tick counts.
+func (s *sums) take(player foretick.PlayerID, m sum) {
+	r := s.round(m.tick)
+	if r == nil || r.decided || r.expected&^r.came&bitOf(player) == 0 {
+		return // too late, or of a tick before the player joined
+	}
+	r.came |= bitOf(player)
+	r.of[player-1] = m.sum
+	if r.came == r.expected {
+		s.decide(r)
+	}
+}
+
+// step decides the rounds that have waited long enough.
+func (s *sums) step(now time.Duration) {
+	for i := range s.rounds {
+		if r := &s.rounds[i]; r.begun > 0 && !r.decided && now-r.begun > sumPatience {
+			s.decide(r)
+		}
+	}
+}
+
+// decide finds the sum that more than half have, and tells the others.
+func (s *sums) decide(r *sumRound) {
+	r.decided = true
+	n := bits.OnesCount64(r.came)
+	first := foretick.PlayerID(bits.TrailingZeros64(r.came)) + 1
+	if n == 0 {
+		return
+	}
+	s.compared++
+	var who foretick.PlayerID // one that has the sum of most, or the first
+	for left := r.came; left != 0 && !r.most; left &= left - 1 {
+		who = foretick.PlayerID(bits.TrailingZeros64(left)) + 1
+		r.majority = r.of[who-1]
+		equal := 0
+		for of := r.came; of != 0; of &= of - 1 {
+			if r.of[bits.TrailingZeros64(of)] == r.majority {
+				equal++
+			}
+		}
+		r.most = 2*equal > n
+	}
+	if !r.most {
+		who = first
+	}
+	differed := false
+	for left := r.came; left != 0; left &= left - 1 {
+		p := foretick.PlayerID(bits.TrailingZeros64(left)) + 1
+		if r.of[p-1] != r.of[who-1] {
+			differed = true
+			s.tell(r, p, who, false)
+			s.tell(r, who, p, r.most)
+		}
+	}
+	if differed {
+		s.differed++
+	} else {
+		s.agreed = r.tick
+	}
+}
+
+// tell tells a player that its world and another's differ.
+func (s *sums) tell(r *sumRound, player, other foretick.PlayerID, most bool) {
+	if g := s.places.at(player).guest; g != nil {
+		d := differ{tick: r.tick, agreed: s.agreed, other: other, theirs: r.of[other-1], most: most}
+		_ = g.conn.SendReliable(r.tick, kindDiffer, d.append(nil)) // a full queue ends the connection elsewhere
+	}
+}

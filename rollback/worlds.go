@@ -1,0 +1,199 @@
+package rollback
+
+import (
+	"crypto/sha256"
+	"hash"
+	"slices"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+const (
+	worldPatience  = 5 * time.Second  // how long a player may be silent that was asked for its world
+	nobodyPatience = 20 * time.Second // how long a guest waits if nobody can be asked
+	mostLies       = 2                // wrong worlds after which a player is dropped
+	mostTries      = 3                // how often all players are asked for a guest
+)
+
+// worlds passes worlds from players to guests that join late: one at a time, in the order in which they
+// came. It never has a world itself, but one piece.
+type worlds struct {
+	places   *places
+	settling *settling
+	sums     *sums
+	rate     uint8
+	most     uint32 // Config.MaxWorld
+	drop     func(g *guest, code transport.Code, reason string)
+	queue    []*guest
+	transfer transfer // of the first of queue
+
+	passed, lies uint64
+}
+
+// transfer is one world that is passed on. Its zero value asks nobody.
+type transfer struct {
+	from    *guest
+	tick    netcode.Tick  // the tick after which the world is
+	base    []byte        // the standing of that tick, once it is settled
+	until   uint32        // the offset that from was asked for
+	got     uint32        // the offset that came so far
+	total   uint32        // bytes of the world; 0 before the first piece
+	hash    hash.Hash     // of what came
+	news    time.Duration // when from last did what it was asked
+	verdict *sumRound     // a copy of the round of tick, once it is decided
+	asked   uint64        // players that were asked, a bit for each
+	tries   int           // how often all were asked
+}
+
+// await makes a guest wait for a world.
+func (w *worlds) await(g *guest) {
+	g.state, g.showed = waiting, false
+	w.queue = append(w.queue, g)
+}
+
+// forget takes in that a guest is gone.
+func (w *worlds) forget(g *guest) {
+	if i := slices.Index(w.queue, g); i >= 0 {
+		if w.queue = slices.Delete(w.queue, i, i+1); i == 0 {
+			w.transfer = transfer{}
+		}
+	}
+	if w.transfer.from == g {
+		w.askAnother()
+	}
+}
+
+// settled takes in that a tick settled.
+func (w *worlds) settled(t netcode.Tick) {
+	if x := &w.transfer; x.from != nil && x.tick == t {
+		x.base = w.settling.standing.appendWhole(nil)
+	}
+}
+
+// step goes on with the first guest that waits.
+func (w *worlds) step(now time.Duration) {
+	if len(w.queue) == 0 {
+		return
+	}
+	x, to := &w.transfer, w.queue[0]
+	if x.from == nil && !w.ask(now) {
+		if x.news == 0 {
+			x.news = now
+		}
+		if x.tries > mostTries || now-x.news > nobodyPatience {
+			w.drop(to, transport.Full, "no player has a world that is that of most players")
+		}
+		return
+	}
+	waits := to.conn.PendingOn(channelWorld)
+	switch {
+	case x.base == nil: // its tick has not settled
+		x.news = now
+	case !w.settling.follows(x.tick):
+		w.drop(to, transport.Overflow, "the world takes longer to send than the relay keeps inputs")
+		return
+	case waits > 0 && x.got == x.until:
+		x.news = now // the guest is slow, not the player
+	case now-x.news > worldPatience:
+		w.askAnother()
+		return
+	}
+	w.judge(to)
+	if until := x.got + uint32(max(maxPieces-waits, 0))*maxPiece; x.from != nil && until >= x.until+maxPieces/4*maxPiece {
+		x.until = until
+		w.send(x.from, kindAsk, ask{tick: x.tick, until: until}.append(nil))
+	}
+}
+
+// ask asks the player whose own inputs came in time for the longest time, of those that were not asked
+// yet. It returns false if there is none.
+func (w *worlds) ask(now time.Duration) bool {
+	x := &w.transfer
+	best := foretick.PlayerID(0)
+	for i := range w.places.all {
+		pl, p := &w.places.all[i], foretick.PlayerID(i+1)
+		if !pl.joined || pl.leaves || !pl.guest.caughtUp(w.settling.newest, w.places.near) || x.asked&bitOf(p) != 0 {
+			continue
+		}
+		if best == 0 || netcode.Newer(w.places.at(best).stoodIn, pl.stoodIn) {
+			best = p
+		}
+	}
+	if best == 0 {
+		if x.asked != 0 {
+			x.asked, x.tries = 0, x.tries+1
+		}
+		return false
+	}
+	t := w.settling.newest
+	t += netcode.Tick(w.rate) - t%netcode.Tick(w.rate)
+	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | bitOf(best), tries: x.tries}
+	return true
+}
+
+// askAnother gives a player up. The next step asks another one.
+func (w *worlds) askAnother() {
+	w.transfer = transfer{asked: w.transfer.asked, tries: w.transfer.tries}
+}
+
+// take passes on a piece. A piece of another tick is one that was on its way when the player was given up.
+func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
+	p, err := readPiece(body)
+	x := &w.transfer
+	if err != nil || x.from != g || p.tick != x.tick {
+		return err
+	}
+	end := p.offset + uint32(len(p.data))
+	if x.base == nil || p.offset != x.got || end > x.until || p.total > w.most || x.total != 0 && p.total != x.total {
+		w.askAnother()
+		return netcode.ErrMalformed
+	}
+	x.got, x.total, x.news = end, p.total, now
+	x.hash.Write(p.data)
+	w.send(w.queue[0], kindPiece, body)
+	return nil
+}
+
+// judge ends a world that came whole, if it is known what most players' sum of it is.
+func (w *worlds) judge(to *guest) {
+	x := &w.transfer
+	if r := w.sums.round(x.tick); x.verdict == nil && r != nil && r.decided {
+		of := *r
+		x.verdict = &of
+	}
+	if x.total == 0 || x.got < x.total || x.verdict == nil {
+		return
+	}
+	own := le.Uint64(x.hash.Sum(nil))
+	switch from := x.from; {
+	case !x.verdict.most: // nobody knows which world is right
+		w.askAnother()
+	case own != x.verdict.majority:
+		w.lies++
+		w.askAnother()
+		pl := w.places.at(from.player)
+		if pl.lies++; pl.lies >= mostLies {
+			w.drop(from, transport.Protocol, "its world is not that of the other players")
+			w.places.leave(pl)
+		}
+	default:
+		w.send(to, kindWorld, append(worldVerdict{tick: x.tick, total: x.total, sum: own}.append(nil), x.base...))
+		w.passed++
+		to.state, to.holds = following, x.tick
+		w.queue = slices.Delete(w.queue, 0, 1)
+		w.transfer = transfer{}
+	}
+}
+
+// send sends a guest a message about worlds. The bounds on what is asked keep its queue from being full;
+// if it is all the same, the guest gets no whole world, and is dropped as silent.
+func (w *worlds) send(g *guest, kind uint8, body []byte) {
+	channel := uint8(channelWorld)
+	if kind == kindAsk {
+		channel = channelMain
+	}
+	_ = g.conn.SendOn(channel, w.settling.newest, kind, body)
+}
