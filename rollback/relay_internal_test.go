@@ -311,6 +311,19 @@ func TestWrongWorldIsRefused(t *testing.T) {
 	require.Equal(t, 4, tb.relay.Stats().Players)
 }
 
+// TestTwoMustAgree: of two players whose worlds differ, nobody knows which one is right, and nobody gets
+// either.
+func TestTwoMustAgree(t *testing.T) {
+	tb := lateMatch(t, 2, RelayConfig{}, near, 64)
+	tb.player(2).wrong = 1
+	tb.run(time.Second)
+	late := tb.add(near)
+	tb.run(25 * time.Second)
+	require.Zero(t, late.worlds)
+	require.Equal(t, transport.Full, late.code)
+	require.Zero(t, tb.relay.Stats().Lies)
+}
+
 // TestWorldOfASilentPlayer: a player that is asked and does not answer is given up for another.
 func TestWorldOfASilentPlayer(t *testing.T) {
 	tb := lateMatch(t, 2, RelayConfig{Timeout: time.Minute}, near, 5000)
