@@ -359,7 +359,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
+		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "rollback", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {
