@@ -191,6 +191,7 @@ func TestRules(t *testing.T) {
 		{"examples/hello/main.go", imports(lib + "internal/probe"), "public packages only"},
 		{"internal/plantedtest/a.go", imports(module, lib+"simtest"), ""},
 		{"internal/plantedtest/a.go", "package p\nimport \"time\"\nvar f = time.Now\n", ""},
+		{"internal/chaintest/a.go", imports(lib+"ecs", lib+"mathf"), ""},
 		{"internal/oracletest/a_test.go", imports(module, lib+"flight", lib+"internal/tape"), ""},
 		{"internal/oracletest/a.go", imports(lib + "flight"), "knows none of them"},
 		{"internal/archtest/a_test.go", imports(lib + "server"), ""},

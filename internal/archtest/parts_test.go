@@ -34,6 +34,7 @@ var namedTests = map[string]string{
 	"TestPair":       "the program that plays with another machine is this test's",
 	"TestEverywhere": "four machines' hashes of this one test are compared",
 	"TestHidden":     "its flag says for how long a tab is hidden",
+	"TestChain":      "its flag says how many ticks it plays",
 }
 
 // TestScriptsNameNoTests: a test says itself of what kind it is, so that a name that changes

@@ -55,6 +55,9 @@ const misuse = "internal/misuse"
 // planted holds a game with faults, clocks and chance among them, that tests share.
 const planted = "internal/plantedtest"
 
+// chaintest holds a game that is played on many machines. It uses what games do.
+const chaintest = "internal/chaintest"
+
 // underSeat are the packages that the ends of a preview know one another by.
 var underSeat = []string{"", "ecs", "schema", "snapshot", "lagcomp", "transport"}
 
@@ -179,7 +182,7 @@ func (f *file) imports(imported string) string {
 	switch {
 	case slices.Contains(apart, area) && !f.test() && (ours || !standard(imported)):
 		return area + " is useful without the rest: it uses the standard library only"
-	case ours && slices.Contains(apart, of) && area != of && area != "examples" && area != "cmd":
+	case ours && slices.Contains(apart, of) && area != of && area != "examples" && area != "cmd" && f.dir() != chaintest:
 		return dir + " is for games to choose: nothing else of this module needs it"
 	}
 	switch {
@@ -216,7 +219,7 @@ func (f *file) imports(imported string) string {
 			return "an example is there to be copied: it imports public packages only"
 		}
 	case area == "internal":
-		if (within(f.dir(), planted) || within(f.dir(), "internal/screentest") || within(f.dir(), "internal/proxytest") || (within(f.dir(), "internal/oracletest") || within(f.dir(), "internal/matchtest") || within(f.dir(), "internal/archtest")) && f.test()) && ours {
+		if (within(f.dir(), planted) || f.dir() == chaintest || within(f.dir(), "internal/screentest") || within(f.dir(), "internal/proxytest") || (within(f.dir(), "internal/oracletest") || within(f.dir(), "internal/matchtest") || within(f.dir(), "internal/archtest")) && f.test()) && ours {
 			return "" // a game, and what plays games in windows and pages, and through proxies
 		}
 		if within(f.dir(), "internal/cause") && dir == "prediction" {

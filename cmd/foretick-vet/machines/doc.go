@@ -20,8 +20,8 @@
 // # Reports
 //
 //   - product: a floating-point product that is added or subtracted without a conversion.
-//     arm64, ppc64, s390x and riscv64 may compute both in one step and round once. The fix
-//     converts the product. A product with a power of two, and a product of two float32
+//     arm64, ppc64, s390x, riscv64 and amd64 with GOAMD64=v3 may compute both in one step and
+//     round once. The fix converts the product. A product with a power of two, and a product of two float32
 //     computed in float64, are exact and not reported.
 //   - math: functions of packages math and math/cmplx whose last bits depend on the
 //     architecture, with the function to use instead. If package mathf has it, the fix calls

@@ -15,6 +15,9 @@ import (
 // A compiler may fuse a product and a sum, also across statements, unless a conversion is
 // between them: https://go.dev/ref/spec#Floating_point_operators
 
+// fusing are the machines for which Go's compiler does so.
+const fusing = "arm64, ppc64, s390x, riscv64 and amd64 with GOAMD64=v3"
+
 func (r *reader) binary(n *ast.BinaryExpr) {
 	switch n.Op {
 	case token.ADD, token.SUB:
@@ -22,7 +25,7 @@ func (r *reader) binary(n *ast.BinaryExpr) {
 		r.operand(n.Y)
 	case token.MUL, token.QUO:
 		if b := basic(r.info.TypeOf(n)); b != nil && b.Info()&types.IsComplex != 0 && r.info.Types[n].Value == nil {
-			r.find("product", "multiplies complex numbers, whose parts are products that are added: arm64, ppc64, s390x and riscv64 may round them once only", n)
+			r.find("product", "multiplies complex numbers, whose parts are products that are added: "+fusing+" may round them once only", n)
 		}
 	case token.EQL, token.NEQ:
 		r.comparesPointers(n)
@@ -41,7 +44,7 @@ func (r *reader) operand(e ast.Expr) {
 		return
 	}
 	text := short(types.ExprString(ast.Unparen(e)))
-	f := r.find("product", fmt.Sprintf("%s %s: arm64, ppc64, s390x and riscv64 may fuse the two and get other last bits", text, how), e)
+	f := r.find("product", fmt.Sprintf("%s %s: %s may fuse the two and get other last bits", text, how, fusing), e)
 	name, ok := r.typeName(r.info.TypeOf(e), e)
 	if !ok {
 		return

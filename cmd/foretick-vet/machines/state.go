@@ -27,7 +27,7 @@ func (r *reader) assign(n *ast.AssignStmt) {
 // sumOf reports an assignment such as x += y whose x holds a product: it has no place for a
 // conversion of x.
 func (r *reader) sumOf(e ast.Expr) {
-	r.find("product", fmt.Sprintf("%s holds a product without rounding, and is added to: arm64, ppc64, s390x and riscv64 may fuse the two and get other last bits; round it where it is set, as in x = float32(y*z)", short(types.ExprString(e))), e)
+	r.find("product", fmt.Sprintf("%s holds a product without rounding, and is added to: %s may fuse the two and get other last bits; round it where it is set, as in x = float32(y*z)", short(types.ExprString(e)), fusing), e)
 }
 
 // write reports a write to state that a rollback does not restore.
