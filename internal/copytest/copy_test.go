@@ -40,6 +40,8 @@ var templates = map[string][]start{
 	"swap-transport": {{"-serve -addr 127.0.0.1:7762", "", true}, {"-addr 127.0.0.1:7762", "", true}},
 	"packages":       {{"-seconds 20", "confirmed", false}, {"-serve 127.0.0.1:7763", "", true}, {"-join 127.0.0.1:7763", "others", true}},
 	"bumpers":        {{"-seconds 10", "", false}},
+	"fighter":        {{"-seconds 10", "attacks hit", false}},
+	"swarm":          {{"-seconds 2", "units left", false}},
 	"cubes":          {{"-frames 60", "", false}},
 	"bots":           {{"-count 20 -seconds 3", "", false}},
 	"host":           {{"", "127.0.0.1", true}},
