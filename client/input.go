@@ -1,13 +1,12 @@
 package client
 
 import (
-	"bytes"
 	"reflect"
 	"time"
 	"unsafe"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/gather"
 	"github.com/foretick/foretick/internal/rewind"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/prediction"
@@ -18,9 +17,8 @@ type input struct {
 	*base
 	commands *netcode.CommandSender
 	history  *prediction.History[tickInput]
-	sample   unsafe.Pointer // the input as of the last frame
-	over     []int64        // what the Go types of its sums cannot hold, by field
-	press    press          // the newest press that no tick has taken yet
+	gathered *gather.Input // the input since the newest command; nil: the game has no command
+	press    press         // the newest press that no tick has taken yet
 	// sampled is the newest tick that has a command. It is the predicted tick, or with input delay a
 	// later one.
 	sampled foretick.Tick
@@ -39,7 +37,7 @@ type input struct {
 	sent, had netcode.Seq
 	hasHad    bool // had is known
 
-	made    unsafe.Pointer // memory for the command that is being made
+	made    unsafe.Pointer // scratch
 	packed  []byte         // scratch
 	compare []byte         // scratch
 }
@@ -85,11 +83,10 @@ type screenFrame struct {
 	slides   bool          // something was drawn on its way between the past and the present
 }
 
-// press is the newest press of a one-shot since the last tick, with the command as it was read in that
-// frame.
+// press is the newest press of a one-shot since the last tick. The gathered input has the command as it was read
+// in that frame.
 type press struct {
-	at    unsafe.Pointer // the command
-	frame screenFrame    // zero: nothing was pressed
+	frame screenFrame // zero: nothing was pressed
 	read  time.Duration
 }
 
@@ -105,9 +102,7 @@ const carriedPart = 4
 func newInput(b *base) input {
 	ip := input{base: b, history: prediction.NewHistory[tickInput](b.commandsKept())}
 	if cmd := b.p.Command; cmd != nil {
-		t := cmd.Handle.Type()
-		ip.over = make([]int64, len(cmd.Schema.Fields()))
-		ip.sample, ip.made, ip.press.at = reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer(), reflect.New(t).UnsafePointer()
+		ip.gathered, ip.made = gather.New(cmd), cmd.New()
 	}
 	return ip
 }
@@ -136,17 +131,13 @@ func (ip *input) readInput(looking screenFrame) {
 	if ip.p.Command == nil || ip.cfg.Sample == nil || ip.cfg.Observe != nil {
 		return
 	}
-	schema, size := ip.p.Command.Schema, ip.p.Command.Size
-	layout.CopyBytes(ip.made, ip.sample, size)
-	clear(unsafe.Slice((*byte)(ip.sample), size))
-	ip.cfg.Sample.sample(ip.view, ip.sample)
-	pressed := schema.Pressed(ip.sample)
-	if full := schema.Gather(ip.sample, ip.made, ip.over); full >= 0 {
-		ip.losses.CountFull(ip.p.Command.Name, schema, full)
+	ip.cfg.Sample.sample(ip.view, ip.gathered.Begin())
+	pressed, full := ip.gathered.End()
+	if full >= 0 {
+		ip.losses.CountFull(ip.p.Command.Name, ip.p.Command.Schema, full)
 	}
 	if pressed {
 		ip.press.frame, ip.press.read = looking, ip.now
-		layout.CopyBytes(ip.press.at, ip.sample, size)
 	}
 }
 
@@ -167,12 +158,8 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, further int) {
 	if cmd == nil || ip.cfg.Observe != nil {
 		return
 	}
-	from, looked := ip.commanded(cmd, looking)
-	if from != ip.made {
-		layout.CopyBytes(ip.made, from, cmd.Size)
-		from = ip.made
-	}
-	cmd.Schema.ClampSums(from)
+	from, looked := ip.commanded(looking)
+	from = ip.gathered.Make(from)
 	ip.losses.Sent(cmd.Name, cmd.Schema, from)
 	packed := cmd.Schema.Pack(from, ip.packed[:0])
 	if ip.first == 0 {
@@ -199,7 +186,7 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, further int) {
 	in.sampled, in.frame = ip.now, looked.number
 	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
 	in.whole = looked.shown.keys()
-	if full := cmd.Schema.Deduct(ip.sample, in.at, ip.over, further+max(ip.p.TickRate/carriedPart, 1)); full >= 0 {
+	if full := ip.gathered.Deduct(in.at, further+max(ip.p.TickRate/carriedPart, 1)); full >= 0 {
 		ip.losses.CountFull(cmd.Name, cmd.Schema, full)
 	}
 	ip.commands.Push(netcode.Command{
@@ -221,31 +208,22 @@ func (ip *input) behind(t foretick.Tick, f screenFrame) uint8 {
 
 // commanded returns the input for the next tick's command, and the frame that the player looked at when
 // giving the input.
-func (ip *input) commanded(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
-	from, looked := ip.pending(cmd, looking)
+func (ip *input) commanded(looking screenFrame) (unsafe.Pointer, screenFrame) {
+	from, looked := ip.pending(looking)
 	ip.press.frame = screenFrame{}
 	return from, looked
 }
 
 // pending is commanded for a tick that is not due yet.
-func (ip *input) pending(cmd *layout.Command, looking screenFrame) (unsafe.Pointer, screenFrame) {
+func (ip *input) pending(looking screenFrame) (unsafe.Pointer, screenFrame) {
 	looked := ip.press.frame
 	if looked.number == 0 || (ip.now-ip.press.read)*time.Duration(ip.p.TickRate) > pressTicks*time.Second {
-		return ip.sample, looking
+		return ip.gathered.Newest(), looking
 	}
-	layout.CopyBytes(ip.made, ip.sample, cmd.Size)
-	if !cmd.Schema.CopyPress(ip.made, ip.press.at) && !ip.unchanged(cmd) {
-		return ip.sample, looking // its aim is that of the last frame
+	if at, ok := ip.gathered.AtPress(); ok {
+		return at, looked
 	}
-	return ip.made, looked
-}
-
-// unchanged reports whether the input is still what it was at the press.
-func (ip *input) unchanged(cmd *layout.Command) bool {
-	b := cmd.Schema.Pack(ip.press.at, ip.compare[:0])
-	n := len(b)
-	ip.compare = cmd.Schema.Pack(ip.sample, b)
-	return bytes.Equal(ip.compare[:n], ip.compare[n:])
+	return ip.gathered.Newest(), looking // its aim is that of the last frame
 }
 
 // lateReach returns for how many ticks a command may be of use, counted from the newest one, which is

@@ -115,7 +115,7 @@ func (pt *partialTick) upcoming(t foretick.Tick, looking screenFrame) []byte {
 	if pt.made == nil {
 		pt.made = reflect.New(cmd.Handle.Type()).UnsafePointer()
 	}
-	from, looked := pt.input.pending(cmd, looking)
+	from, looked := pt.input.pending(looking)
 	pt.offset = pt.input.behind(t, looked)
 	pt.input.packed = cmd.Schema.Pack(from, pt.input.packed[:0])
 	if cmd.Schema.Unpack(pt.input.packed, pt.made) != nil {

@@ -79,7 +79,7 @@ var layers = []layer{
 	{"the ends", []string{"client", "internal/seat", "rollback", "server"}},
 	{"what a game types", []string{""}},
 	{"what both ends run", []string{"internal/game", "internal/seam"}},
-	{"tables, records and figures of the ends", []string{"internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
+	{"tables, records and figures of the ends", []string{"internal/gather", "internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/quantise", "schema"}},
 	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},
