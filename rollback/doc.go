@@ -1,10 +1,18 @@
-// Package rollback runs matches in which no state travels: every peer sends its inputs, and computes the
+// Package rollback plays matches in which no state travels: every peer sends its inputs, and computes the
 // whole world itself. Fighting games and games with thousands of units are made so.
 //
-// So far it has one half, the [Relay]. It owns the time of a match and the settled inputs: which input of
-// which player counts in each tick. It runs no game code, so one process carries many matches. Peers of
-// rollback and of lockstep speak to the same relay, and differ in the window of ticks that they run ahead.
-// The peer, which runs the game, is not part of this package yet.
+// A [Peer] runs a game's Protocol, as package server and package client do. It predicts the inputs of others
+// that it does not have yet, and runs ticks again where it guessed wrongly. With [Lockstep] it waits for them.
+//
+//	peer, err := rollback.New(rollback.Config{
+//		Transport: endpoint, Protocol: proto,
+//		Sample: rollback.Sample(&g.Cmd, g.sample),
+//	})
+//	if err != nil { … }
+//	err = peer.Run(ctx, time.Second/60, func(v rollback.View) { g.draw(v.World) })
+//
+// A [Relay] owns the time of a match and the settled inputs: which input of which player counts in each tick.
+// It runs no game code, so one process carries many matches. A player's process may run it too.
 //
 //	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: endpoint, Players: 2})
 //	if err != nil { … }
@@ -15,10 +23,16 @@
 // an input that comes later is dropped. Settled ticks are packed once, as differences from the tick
 // before, and every peer is sent those that it does not have yet.
 //
+// Shared systems, OnJoin and OnLeave, and handlers of Event.OnServer run on every peer, in every run of a
+// tick. They must give the same result on all machines: no clocks, no random numbers but Frame.Rand, no maps
+// in their order, and no values outside of the world. Handlers of OnPredicted run once, and then either those of
+// OnConfirmed or those of OnCancelled. Those of OnFinal run once their tick is settled. What only a server does is
+// refused by New.
+//
 // Players send a sum of their world each second. The relay compares them, and tells the players whose
-// worlds differ. A peer that joins late, or comes back too late, gets the world of a player, which the
-// relay passes on in pieces and compares with the sum of most players. A world that is another one never
-// arrives: the relay asks another player.
+// worlds differ: see [Config].OnDesync. A peer that joins late, or comes back too late, gets the world of a
+// player, which the relay passes on in pieces and compares with the sum of most players. A world that is
+// another one never arrives: the relay asks another player.
 //
 // Nothing here hides a player's input from the others until its tick settles. Who waits with its own
 // input until it has seen theirs gains RelayConfig.Wait, as in all games without a server that decides.

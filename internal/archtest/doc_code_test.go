@@ -125,8 +125,17 @@ var docCode = map[string]map[string]string{
 		var kind netcode.MessageType
 		var body []byte
 		var send func([]byte)`},
-	"observe/doc.go":  {"o, err := observe.New(": `var endpoint transport.Endpoint`},
-	"rollback/doc.go": {"relay, err := rollback.NewRelay(": `var endpoint transport.Endpoint; var ctx context.Context`},
+	"observe/doc.go": {"o, err := observe.New(": `var endpoint transport.Endpoint`},
+	"rollback/doc.go": {
+		"relay, err := rollback.NewRelay(": `var endpoint transport.Endpoint; var ctx context.Context`,
+		"peer, err := rollback.New(": `var endpoint transport.Endpoint; var ctx context.Context; var proto *foretick.Protocol
+		type pad struct{ X int8 }
+		var g struct {
+			Cmd    ecs.Component[pad]
+			sample func(rollback.View) pad
+			draw   func(*ecs.World)
+		}`,
+	},
 	"simtest/doc.go": {
 		"func TestMyGame(": `
 		type pad struct{ X int8 }

@@ -70,8 +70,8 @@ var mayRun = []string{"transport/", "examples/", "server/run.go", "client/run.go
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
 
-// ends are the two packages that run a game.
-var ends = []string{"server", "client"}
+// ends are the packages that run a game.
+var ends = []string{"server", "client", "rollback"}
 
 // onTop are the packages that build on the ends, or do their work in another way. The root's
 // own code does not know them, nor does that of the ends.

@@ -26,6 +26,7 @@ type EventQueue[F any] interface {
 	Release(owner PlayerID, t Tick)
 	Drop(owner PlayerID, t Tick)
 	DropFinal(owner PlayerID, t Tick)
+	ForgetFinal(t Tick)
 	Save(slot int)
 	Restore(slot int)
 	Differs(slot int) bool
@@ -155,7 +156,11 @@ type ScreenHandler[F, T any] struct {
 // tell calls handlers in the middle of the system that raised the event. Their writes do not count as
 // the system's. Debug builds panic if a handler writes predicted state.
 func tell[F, T any](s *State[F], f F, handlers []ScreenHandler[F, T], it raised[T]) {
+	if len(handlers) == 0 {
+		return
+	}
 	was := s.World.Guard(false)
+	s.Telling = true
 	for _, h := range handlers {
 		if !DebugBuild {
 			h.Call(f, it.by, it.value)
@@ -167,6 +172,7 @@ func tell[F, T any](s *State[F], f F, handlers []ScreenHandler[F, T], it raised[
 			refuseWrite(TypeNameOf[T](), h.At)
 		}
 	}
+	s.Telling = false
 	s.World.Guard(was)
 }
 
@@ -314,6 +320,19 @@ func (l *finalEvents[T]) drop(owner PlayerID, t Tick) {
 	}
 	clear(l.waiting[len(left):])
 	l.waiting = left
+}
+
+// ForgetFinal removes the events up to tick t that wait for OnFinal, because its handlers were called for them
+// before Restore brought them back.
+func (q *Queue[F, T]) ForgetFinal(t Tick) {
+	left := q.final.waiting[:0]
+	for _, it := range q.final.waiting {
+		if int32(it.by.Tick-t) > 0 {
+			left = append(left, it)
+		}
+	}
+	clear(q.final.waiting[len(left):])
+	q.final.waiting = left
 }
 
 func (l *finalEvents[T]) clear() {

@@ -18,6 +18,8 @@ type State[F any] struct {
 	// Around are the hooks around each system, from outside to inside.
 	Around []SystemHook
 	Packer *Packer // nil on an end that sends no messages
+	// Telling is true while handlers run that show an event, such as those of OnPredicted.
+	Telling bool
 
 	End        End
 	Spawner    Spawner

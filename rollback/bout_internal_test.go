@@ -1,0 +1,112 @@
+package rollback
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// bout is a match of fighters over a simulated network, with a relay between the players.
+type bout struct {
+	t       testing.TB
+	net     *sim.Network
+	relay   *Relay
+	out     *sim.Endpoint // out is the relay's endpoint.
+	corners []*corner
+}
+
+// corner is a player's side of a bout.
+type corner struct {
+	game    *fighters
+	peer    *Peer
+	end     *sim.Endpoint
+	pressed int // pressed counts the Steps in which the player pressed something.
+	hidden  bool
+	desyncs []Desync
+}
+
+// midnight is the time at which simulated networks begin.
+var midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func newBout(t testing.TB, seed uint64, cfg RelayConfig) *bout {
+	b := &bout{t: t, net: sim.NewNetwork(seed)}
+	b.out = b.net.Listen()
+	cfg.Transport = b.out
+	cfg.Rand = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	var err error
+	b.relay, err = NewRelay(cfg)
+	require.NoError(t, err)
+	var step func()
+	step = func() {
+		b.relay.Step(midnight.Add(b.net.Now()))
+		b.net.At(b.net.Now()+3*time.Millisecond, step)
+	}
+	b.net.At(0, step)
+	return b
+}
+
+// join lets a player join at a time. cfg has no Protocol, Transport and Sample. press is nil for a player that
+// presses keys at random.
+func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View) control) *corner {
+	c := &corner{game: new(fighters), end: b.net.Dial(b.out, link, link)}
+	hands := random{Rand: rand.New(rand.NewPCG(uint64(len(b.corners)), uint64(b.net.Now())))}
+	cfg.Protocol, cfg.Transport = c.game.protocol(b.t), c.end
+	if !cfg.Observe {
+		cfg.Sample = Sample(&c.game.cmd, func(v View) control {
+			next := press
+			if next == nil {
+				next = func(View) control { return hands.next() }
+			}
+			now := next(v)
+			if now.Fire || now.Jump {
+				c.pressed++
+			}
+			return now
+		})
+	}
+	cfg.OnDesync = func(d Desync) { c.desyncs = append(c.desyncs, d) }
+	if cfg.Redial != nil {
+		cfg.Redial = func() (transport.Endpoint, error) {
+			c.end = b.net.Dial(b.out, link, link)
+			return c.end, nil
+		}
+	}
+	var err error
+	c.peer, err = New(cfg)
+	require.NoError(b.t, err)
+	var step func()
+	step = func() {
+		if !c.hidden {
+			c.peer.Step(midnight.Add(b.net.Now()))
+		}
+		b.net.At(b.net.Now()+time.Second/60, step)
+	}
+	b.net.At(at, step)
+	b.corners = append(b.corners, c)
+	return c
+}
+
+// run runs the bout for a time.
+func (b *bout) run(d time.Duration) { b.net.Run(b.net.Now() + d) }
+
+// compare checks that all worlds of a tick that all have settled are equal.
+func (b *bout) compare() {
+	b.t.Helper()
+	s := b.relay.Stats()
+	require.Zero(b.t, s.Differed)
+	for i, c := range b.corners {
+		require.Empty(b.t, c.desyncs, "corner %d", i)
+		require.NoError(b.t, c.peer.View().Err, "corner %d", i)
+	}
+}
+
+// presses returns how many presses the settled world of a player has of it.
+func (c *corner) presses() int { return c.game.presses(c.peer.sim.world, c.peer.view.Player) }
+
+// hits returns how many hits the world of a corner has.
+func (c *corner) hits() int { return int(c.game.score.Get(c.peer.sim.world).Hits) }

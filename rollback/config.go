@@ -1,0 +1,204 @@
+package rollback
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// Lockstep as [Config].Window predicts nothing: a tick runs once the inputs of all players are known.
+const Lockstep = -1
+
+// Config sets a [Peer] up. Protocol and Transport are required. Zero in any other field means the default named.
+type Config struct {
+	// Protocol is the declaration that all peers share. Required. New refuses what only servers do, such as
+	// Server systems, messages and audiences, and names all of it.
+	Protocol *foretick.Protocol
+	// Transport is the endpoint that was dialled to the relay. Required. The peer closes it in Close.
+	Transport transport.Endpoint
+	// Redial makes a new connection to the relay after one was lost. The peer then has its place again, and
+	// receives what it missed. nil ends the match with the connection.
+	Redial func() (transport.Endpoint, error)
+	// Sample reads the player's input, once a Step. nil gives zero commands.
+	Sample Sampler
+	// Observe makes the peer a spectator: it has no player and gives no input.
+	Observe bool
+	// Behind is how many ticks later a spectator sees the match. 0 means none. Negative is an error. At most
+	// 36 000. Players leave it 0.
+	Behind int
+	// Tags are tags of systems to run, besides those without tags. All peers of a match must have the same.
+	Tags []string
+	// Window is how many ticks the peer may run ahead of the inputs that are known. If an input is missing for
+	// longer, the match waits: see View.Waiting. 0 means 8. Negative is Lockstep. At most 32. All peers of a match
+	// must have the same.
+	Window int
+	// DelayAbove is the time by which the peer runs ahead of others' inputs before it delays its own. The part of
+	// the path beyond that becomes input delay in place of rollbacks. 0 means 50 ms. Negative never delays input
+	// for that. At most 1 s.
+	DelayAbove time.Duration
+	// Delay is the input delay in ticks, whatever the path. 0 means that DelayAbove decides. Negative is an error.
+	// At most 30. SetDelay changes it in play.
+	Delay int
+	// Timeout is the silence of the relay after which the connection counts as lost. 0 means 5 s. Negative is an
+	// error. 100 ms to 24 h.
+	Timeout time.Duration
+	// SendRate limits the data that is sent, in bytes a second. 0 means 32 000. Negative is an error. At most 2³⁰.
+	SendRate int
+	// MaxWorld is the most bytes of a world that a peer accepts when it joins late. 0 means 16 MiB. Negative is an
+	// error. At most 1 GiB.
+	MaxWorld int
+	// MaxEntities is the most entities that such a world may have room for. 0 means 65 536. Negative is an error. At
+	// most 8 million.
+	MaxEntities int
+	// OnDesync, when set, is called if the peer's world differs from another peer's after the same inputs: some
+	// system is not deterministic, or code outside of systems writes the world. It is called within Step.
+	OnDesync func(Desync)
+	// Logger receives lost connections and desyncs. nil logs nothing.
+	Logger interface {
+		Info(msg string, args ...any)
+		Warn(msg string, args ...any)
+		Error(msg string, args ...any)
+	}
+}
+
+// Desync says that two peers have different worlds after the same inputs.
+type Desync struct {
+	// Tick is the first tick that was compared and differs. Ticks are compared once a second.
+	Tick foretick.Tick
+	// Agreed is the newest tick before it at which all peers had equal worlds. 0 means that there is none.
+	Agreed foretick.Tick
+	// Other is a player with another world.
+	Other foretick.PlayerID
+	// Most is true if most players have this peer's world.
+	Most bool
+}
+
+const (
+	defaultWindow     = 8
+	defaultDelayAbove = 50 * time.Millisecond
+	defaultMaxWorld   = 16 << 20
+	defaultEntities   = 1 << 16
+
+	mostDelay    = 30
+	mostBehind   = 36_000
+	mostMaxWorld = 1 << 30
+	mostEntities = 8_000_000
+)
+
+// check fills in defaults and reports every fault at once.
+func (c *Config) check() error {
+	var errs []error
+	fault := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("foretick: rollback.Config."+format, args...))
+	}
+	if c.Protocol == nil {
+		fault("Protocol is nil")
+	} else if err := c.Protocol.Err(); err != nil {
+		errs = append(errs, err)
+	} else {
+		p := compiledOf(c.Protocol)
+		errs = append(errs, refuseProtocol(p), p.CheckConfigTags("rollback.Config", c.Tags), c.checkSample(p))
+	}
+	if guard.Missing(c.Transport) {
+		fault("Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first")
+	}
+	number := func(name string, v *int, byDefault, most int) {
+		if *v == 0 {
+			*v = byDefault
+		}
+		if *v < 0 || *v > most {
+			fault("%s is %d: use up to %d, or 0 for %d", name, *v, most, byDefault)
+		}
+	}
+	number("Behind", &c.Behind, 0, mostBehind)
+	number("Delay", &c.Delay, 0, mostDelay)
+	number("SendRate", &c.SendRate, 32_000, 1<<30)
+	number("MaxWorld", &c.MaxWorld, defaultMaxWorld, mostMaxWorld)
+	number("MaxEntities", &c.MaxEntities, defaultEntities, mostEntities)
+	if c.Window == 0 {
+		c.Window = defaultWindow
+	}
+	if c.Window > maxWindow {
+		fault("Window is %d ticks: use up to %d, 0 for %d, or Lockstep", c.Window, maxWindow, defaultWindow)
+	}
+	c.Window = max(c.Window, 0)
+	if c.DelayAbove == 0 {
+		c.DelayAbove = defaultDelayAbove
+	}
+	if c.DelayAbove > time.Second {
+		fault("DelayAbove is %v: use up to 1s, 0 for %v, or less to never delay input", c.DelayAbove, defaultDelayAbove)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = guard.DefaultTimeout
+	}
+	errs = append(errs, guard.Timeout("foretick: rollback.Config.Timeout", c.Timeout))
+	switch {
+	case c.Observe && c.Sample != nil:
+		fault("Sample is set, but a spectator gives no input: leave it out, or do not set Observe")
+	case !c.Observe && c.Behind > 0:
+		fault("Behind is set, but only spectators see the match later: leave it out, or set Observe")
+	}
+	if c.Logger == nil {
+		c.Logger = guard.Silent{}
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) checkSample(p *compiled) error {
+	if c.Sample == nil {
+		return nil
+	}
+	if fault := c.Sample.fault(); fault != "" {
+		return errors.New("foretick: rollback.Config.Sample: " + fault)
+	}
+	if h := c.Sample.handle(); p.Command == nil || !p.Types.Has(h) || h.ID() != p.Command.ID {
+		return errors.New("foretick: rollback.Config.Sample is for a component that is not the protocol's Command: pass the component of the game value that made the Protocol")
+	}
+	return nil
+}
+
+// rules returns what all peers of a match must agree on.
+func (c *Config) rules(p *compiled) rules {
+	return rules{rate: uint8(p.TickRate), window: uint8(c.Window), size: uint16(p.CommandSize()), tags: tagsHash(c.Tags), fields: commandFields(p)}
+}
+
+// clockConfig returns the configuration of the clock that follows the relay's.
+func (c *Config) clockConfig(p *compiled) netcode.ClockConfig {
+	return netcode.ClockConfig{TickRate: p.TickRate, History: 4096}
+}
+
+// Sampler reads a player's input into a command. Make one with [Sample].
+type Sampler interface {
+	sample(v View, dst unsafe.Pointer)
+	handle() ecs.Handle
+	fault() string // fault returns what is missing, or "".
+}
+
+// Sample returns a Sampler that calls fn. c is the protocol's command. fn receives the result of the Step before.
+func Sample[T any](c *ecs.Component[T], fn func(View) T) Sampler { return sampleOf[T]{c, fn} }
+
+type sampleOf[T any] struct {
+	c  *ecs.Component[T]
+	fn func(View) T
+}
+
+func (s sampleOf[T]) sample(v View, dst unsafe.Pointer) { *(*T)(dst) = s.fn(v) }
+
+func (s sampleOf[T]) handle() ecs.Handle { return s.c }
+
+func (s sampleOf[T]) fault() string {
+	switch {
+	case s.c == nil:
+		return "Sample is given a nil component: pass the address of the command's"
+	case s.fn == nil:
+		return "Sample has no function: give it one that reads the input"
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package rollback
+
+import (
+	"errors"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/netcode"
+)
+
+// joining receives the world that a peer which joins late begins with.
+type joining struct {
+	most  int    // most is Config.MaxWorld.
+	waits bool   // waits is true while a world has to come.
+	world []byte // world has the pieces that came.
+	tick  foretick.Tick
+}
+
+// begin waits for a world, or for none.
+func (j *joining) begin(waits bool) {
+	j.waits, j.world, j.tick = waits, j.world[:0], 0
+}
+
+// take takes a piece. The relay may begin again with another player's world.
+func (j *joining) take(body []byte) error {
+	p, err := readPiece(body)
+	if err != nil {
+		return err
+	}
+	if p.offset == 0 {
+		j.world, j.tick = j.world[:0], p.tick
+	}
+	if !j.waits || p.tick != j.tick || int(p.offset) != len(j.world) || uint64(p.total) > uint64(j.most) {
+		return netcode.ErrMalformed
+	}
+	j.world = append(j.world, p.data...)
+	return nil
+}
+
+var errWorld = errors.New("foretick: the world that the relay sent is not the one that it named")
+
+// finish returns the world that a verdict ends, and the standing of its tick.
+func (j *joining) finish(body []byte) (world []byte, v worldVerdict, whole []byte, err error) {
+	v, whole, err = readVerdict(body)
+	if err != nil {
+		return nil, v, nil, err
+	}
+	if !j.waits || v.tick != j.tick || uint64(v.total) != uint64(len(j.world)) || sumOf(j.world) != v.sum {
+		return nil, v, nil, errWorld
+	}
+	world = j.world
+	j.waits, j.world = false, nil
+	return world, v, whole, nil
+}
+
+// serving sends the own world to a peer that joins late, as far as the relay asks for it.
+type serving struct {
+	asked  ask
+	tick   foretick.Tick // tick is the one that world is of. 0 means none.
+	world  []byte
+	offset int
+}
+
+// ask notes what the relay asks for. A new tick gives up the transfer of another one.
+func (s *serving) ask(a ask) {
+	if a.tick != s.asked.tick {
+		s.tick, s.offset, s.world = 0, 0, nil
+	}
+	s.asked = a
+}
+
+// offer takes the world of a tick, if it is the one that the relay asks for.
+func (s *serving) offer(t foretick.Tick, world []byte) {
+	if s.asked.until > 0 && t == s.asked.tick && s.tick != t {
+		s.tick, s.offset, s.world = t, 0, append([]byte(nil), world...)
+	}
+}
+
+// send sends the pieces that the relay asked for and that the connection has room for.
+func (s *serving) send(c *netcode.Conn) {
+	if s.tick == 0 {
+		return
+	}
+	for end := min(len(s.world), int(s.asked.until)); s.offset < end; {
+		n := min(end-s.offset, maxPiece)
+		p := piece{tick: s.tick, offset: uint32(s.offset), total: uint32(len(s.world)), data: s.world[s.offset : s.offset+n]}
+		if c.SendOn(channelWorld, s.tick, kindPiece, p.append(nil)) != nil {
+			return // the channel is full: the next packets have more
+		}
+		s.offset += n
+	}
+	if s.offset == len(s.world) {
+		s.world = nil // the tick stays, so that nothing is sent twice
+	}
+}

@@ -1,0 +1,365 @@
+package rollback
+
+import (
+	"errors"
+	"time"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/transport"
+)
+
+// Peer plays a match that a [Relay] keeps in step. It runs the whole world of the game, ahead of the inputs that
+// are known, and rolls back where it guessed wrongly. Make one with [New] and call Step once for each rendered
+// frame. A Peer is not safe for concurrent use.
+type Peer struct {
+	cfg  Config
+	p    *compiled
+	link link
+
+	inbox   inbox
+	sim     *simulation
+	match   uint64 // match is the match that the world is of. 0 means none.
+	pace    pace
+	own     own
+	joining joining
+	serving serving
+
+	view     View
+	start    time.Time
+	now      time.Duration
+	begun    bool
+	stepping bool
+	closed   bool
+	stats    Stats
+	events   [64]transport.Event
+	packed   []byte
+}
+
+// New makes a peer, which greets the relay with its first Steps. The error lists every fault of the configuration
+// and all that the protocol declares and only a server can do. On an error the Transport stays the caller's.
+func New(cfg Config) (*Peer, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	p := &Peer{cfg: cfg, p: compiledOf(cfg.Protocol)}
+	p.link = newLink(&p.cfg, p.p)
+	p.own = newOwn(p.p, cfg.Sample)
+	p.packed = make([]byte, p.p.CommandSize())
+	p.joining.most = cfg.MaxWorld
+	p.pace.even, p.pace.behind = cfg.Window == 0 || cfg.Observe, foretick.Tick(cfg.Behind)
+	p.pace.delay = delay{hand: cfg.Delay, above: cfg.DelayAbove.Seconds() * float64(p.p.TickRate), window: float64(cfg.Window), rate: p.p.TickRate}
+	if cfg.DelayAbove < 0 {
+		p.pace.delay.above = maxWindow + mostDelay
+	}
+	p.newWorld()
+	return p, nil
+}
+
+// newWorld makes an empty world.
+func (p *Peer) newWorld() {
+	window := p.cfg.Window
+	if p.cfg.Observe {
+		window = 0
+	}
+	p.sim = newSimulation(p.p, p.cfg.Tags, window)
+	p.view.World = p.sim.world
+}
+
+// Step receives what the relay sent, runs the ticks that are due at now, sends the player's commands, and returns
+// what to draw. Call it once per rendered frame. now must not go back. A time of more than 30 s between two Steps
+// does not count. It panics with [foretick.UsageError] in a function that Step calls.
+func (p *Peer) Step(now time.Time) View {
+	if p.stepping {
+		misuse.Panicf("foretick: Peer.Step in a function that Step calls: a system, a handler or a Sampler must not call it")
+	}
+	p.stepping = true
+	defer func() { p.stepping = false }()
+	if !p.begun {
+		p.begun, p.start = true, now
+	}
+	since := p.now
+	p.now = guard.Elapsed(&p.start, p.now, now)
+	p.link.now = p.now
+	before := p.sim.counts
+	if p.link.err == nil {
+		p.receive()
+		p.link.redial()
+		made := p.play()
+		p.draw(p.now - since)
+		p.send(made)
+	}
+	p.look(before)
+	return p.view
+}
+
+// View returns the result of the last Step.
+func (p *Peer) View() View { return p.view }
+
+// SetDelay sets the input delay, as Config.Delay does: in ticks, or 0 to let Config.DelayAbove decide. The delay
+// changes by a tick at a time, and no press is lost. It returns an error for less than 0 and more than 30 ticks.
+func (p *Peer) SetDelay(ticks int) error {
+	if ticks < 0 || ticks > mostDelay {
+		return errors.New("foretick: Peer.SetDelay: use 0 to 30 ticks")
+	}
+	p.pace.delay.hand = ticks
+	return nil
+}
+
+// Close leaves the match and closes the transport. A second Close returns [transport.ErrClosed].
+func (p *Peer) Close() error {
+	if p.closed {
+		return transport.ErrClosed
+	}
+	p.closed = true
+	err := p.link.close()
+	p.look(p.sim.counts)
+	return err
+}
+
+// receive takes everything that the transport received.
+func (p *Peer) receive() {
+	for n := len(p.events); n == len(p.events) && p.link.err == nil; {
+		n = p.link.endpoint.Recv(p.events[:])
+		for i := range p.events[:n] {
+			if p.link.handle(&p.events[i]) {
+				p.readPacket()
+			}
+		}
+	}
+	p.link.watch()
+}
+
+// readPacket reads the messages of a packet. The relay is trusted to be of the same build. So a message that
+// cannot be read ends the connection, and the match goes on with the next one.
+func (p *Peer) readPacket() {
+	var errs error
+	l := &p.link
+	l.takeFates()
+	for m, ok := l.conn.NextMessage(); ok; m, ok = l.conn.NextMessage() {
+		if m.Type == messageSettled {
+			errs = errors.Join(errs, p.takeSettled(m.Body))
+		}
+	}
+	for r, ok := l.conn.NextReliable(); ok; r, ok = l.conn.NextReliable() {
+		errs = errors.Join(errs, p.takeReliable(r.Kind, r.Payload))
+	}
+	if errs != nil && l.up {
+		l.counts.malformed++
+		p.match = 0 // begin with a world of another peer
+		l.drop(transport.Malformed, "a message could not be read")
+	}
+}
+
+func (p *Peer) takeReliable(kind uint8, body []byte) error {
+	switch kind {
+	case kindWelcome:
+		w, err := p.link.takeWelcome(body)
+		if err != nil {
+			return err
+		}
+		return p.enter(w)
+	case kindDiffer:
+		d, err := readDiffer(body)
+		if err == nil {
+			p.differ(d)
+		}
+		return err
+	case kindAsk:
+		a, err := readAsk(body)
+		if err == nil {
+			p.serving.ask(a)
+		}
+		return err
+	case kindPiece:
+		return p.joining.take(body)
+	case kindWorld:
+		return p.takeWorld(body)
+	}
+	return netcode.ErrMalformed
+}
+
+// enter begins with what a welcome says: an empty world, the own one, or one that comes.
+func (p *Peer) enter(w *welcome) error {
+	p.pace.clock = netcode.NewClock(p.cfg.clockConfig(p.p))
+	p.pace.time = netcode.Time{}
+	p.own.made = 0
+	p.sim.inputs.own.player = w.player
+	p.joining.begin(w.world)
+	p.serving = serving{}
+	switch {
+	case w.world:
+		p.match = 0
+	case w.match == p.match && w.next == p.inbox.newest()+1: // goes on with the world that it has
+	case w.next == 1:
+		if p.sim.ran != 0 {
+			p.newWorld()
+			p.sim.inputs.own.player = w.player
+		}
+		p.match = w.match
+		p.sim.start(1)
+		p.inbox.begin(newStanding(&p.link.rules, int(w.places)), p.cfg.Behind)
+	default:
+		return netcode.ErrMalformed
+	}
+	return nil
+}
+
+// takeWorld begins with the world that has come.
+func (p *Peer) takeWorld(body []byte) error {
+	world, v, whole, err := p.joining.finish(body)
+	if err != nil {
+		return err
+	}
+	s := newStanding(&p.link.rules, int(p.link.welcome.places))
+	if err := s.readWhole(v.tick, whole); err != nil {
+		return err
+	}
+	if err := p.sim.startFrom(world, v.tick, p.cfg.MaxEntities); err != nil {
+		return err
+	}
+	p.match = p.link.welcome.match
+	p.inbox.begin(s, p.cfg.Behind)
+	p.stats.Worlds++
+	return nil
+}
+
+// differ tells the game that its world is another one than that of others. The search for the system that made
+// them differ begins here.
+func (p *Peer) differ(d differ) {
+	p.stats.Desyncs++
+	p.cfg.Logger.Error("rollback: the worlds of two peers differ", "tick", d.tick, "agreed", d.agreed, "other", d.other, "most", d.most)
+	if p.cfg.OnDesync != nil {
+		p.cfg.OnDesync(Desync{Tick: d.tick, Agreed: d.agreed, Other: d.other, Most: d.most})
+	}
+}
+
+// takeSettled takes a message with settled ticks.
+func (p *Peer) takeSettled(body []byte) error {
+	h, ticks, err := readSettled(body)
+	if err != nil || !p.link.let {
+		return err
+	}
+	if p.match != 0 {
+		if err := p.inbox.take(&h, ticks); err != nil {
+			return err
+		}
+		p.pace.hear(&p.link, &h, p.inbox.newest())
+	} else {
+		p.pace.hear(&p.link, &h, h.clock)
+	}
+	p.link.acknowledge(&h)
+	return nil
+}
+
+// mostCatchUp is the most settled ticks that a Step runs. A peer that is farther behind catches up over several.
+const mostCatchUp = 64
+
+// play runs the ticks that are due. It reports whether it made commands.
+func (p *Peer) play() (made bool) {
+	p.view.Waiting = false
+	if p.pace.clock == nil {
+		return false
+	}
+	p.pace.time = p.pace.clock.Advance(p.now)
+	p.settle()
+	t := p.pace.time
+	if !t.Started || p.match == 0 || !p.link.let {
+		return false
+	}
+	if !p.cfg.Observe {
+		p.own.read(p.view)
+		for k := range t.Commands {
+			made = p.makeCommand(t.Command-foretick.Tick(t.Commands-1-k), t.Commands-1-k) || made
+		}
+	}
+	if !p.pace.even {
+		p.predict(p.pace.predicts())
+	}
+	return made
+}
+
+func (p *Peer) makeCommand(t foretick.Tick, further int) bool {
+	if !p.own.makeCommand(t, further, &p.sim.inputs, p.packed) {
+		return false
+	}
+	p.link.sender.Push(netcode.Command{Tick: t, Render: t, Data: p.packed})
+	return true
+}
+
+// settle settles the ticks that were received.
+func (p *Peer) settle() {
+	if p.match == 0 {
+		return
+	}
+	until := p.inbox.newest()
+	if p.pace.time.Started {
+		until = p.pace.settles(until)
+		p.view.Waiting = p.pace.waits(p.inbox.newest())
+	} else if p.pace.even {
+		return
+	}
+	for range mostCatchUp {
+		if int32(until-p.sim.settled) <= 0 {
+			break
+		}
+		s := p.inbox.next()
+		p.noteStandIn(s)
+		taken := p.sim.sums.taken
+		p.sim.settle(s)
+		if p.sim.sums.taken != taken {
+			p.serving.offer(p.sim.sums.newest.tick, p.sim.sums.world)
+		}
+	}
+}
+
+// noteStandIn counts an input of the own player that the relay did not have in time.
+func (p *Peer) noteStandIn(s *settledTick) {
+	for _, in := range s.inputs {
+		if in.player == p.link.player() && in.standIn {
+			p.stats.StandIns++
+		}
+	}
+}
+
+// predict runs the ticks up to t ahead of the settled ones.
+func (p *Peer) predict(t foretick.Tick) {
+	if int32(t-p.sim.settled) > int32(p.cfg.Window) && p.view.State == Playing {
+		p.view.Waiting = true
+	}
+	p.sim.advance(t)
+}
+
+// draw runs the render systems. since is the time since the Step before.
+func (p *Peer) draw(since time.Duration) {
+	if p.match == 0 {
+		return
+	}
+	f := &p.sim.frame
+	tick := f.DT
+	f.DT = float32(since.Seconds())
+	p.p.Schedule.ExecuteRender(p.sim.world, f)
+	f.DT = tick
+}
+
+// send sends what is due: sums, pieces of the world, commands.
+func (p *Peer) send(commands bool) {
+	has := presence{none: p.match == 0}
+	holds := foretick.Tick(0)
+	if p.match != 0 {
+		holds = p.inbox.newest()
+		has.settled = holds
+	}
+	if p.link.let {
+		for s, ok := p.sim.sums.next(); ok; s, ok = p.sim.sums.next() {
+			if !p.cfg.Observe {
+				_ = p.link.conn.SendReliable(s.tick, kindSum, s.append(nil)) // a relay that takes none is silent, too
+			}
+		}
+		p.serving.send(p.link.conn)
+	}
+	p.link.sendPacket(commands, has, p.match, holds)
+	p.link.endpoint.Flush()
+}

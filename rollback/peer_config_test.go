@@ -1,0 +1,73 @@
+package rollback_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/rollback"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+type button struct {
+	Down bool `net:"oneshot"`
+}
+
+type secret struct {
+	N uint8 `net:"owner"`
+}
+
+type plain struct{ N uint8 }
+
+// TestPeerConfigNumbers: zero is the default, negative is off or an error, and absurd numbers are errors.
+func TestPeerConfigNumbers(t *testing.T) {
+	fieldtest.Config[rollback.Config](t, fieldtest.Rules{Off: []string{"Window", "DelayAbove"}}, func(c rollback.Config) error {
+		n := sim.NewNetwork(1)
+		var cmd ecs.Component[button]
+		c.Protocol, c.Transport = foretick.NewProtocol("buttons", 1), n.Dial(n.Listen(), sim.LAN, sim.LAN)
+		c.Protocol.Command(&cmd)
+		_, err := rollback.New(c)
+		return err
+	})
+}
+
+// TestRefusals: New names all that a protocol declares and that only a server can do, at once.
+func TestRefusals(t *testing.T) {
+	var (
+		open       ecs.Component[plain]
+		hidden     ecs.Component[secret]
+		local      ecs.Component[button]
+		kept, only ecs.Prefab
+		note       foretick.Message[plain]
+		wish       foretick.Request[plain]
+	)
+	p := foretick.NewProtocol("refused", 1)
+	p.Audience("spies")
+	p.Component(&open, foretick.Predicted())
+	p.Component(&hidden)
+	p.LocalComponent(&local)
+	p.Prefab(&kept, "kept", &open)
+	p.Prefab(&only, "only", &open)
+	p.Interpolated(&kept)
+	p.Spawns(&only, foretick.SpawnConfig{ClientOnly: true})
+	p.Server("judge", func(*foretick.ServerFrame, ecs.Rows) {}, ecs.Once())
+	p.Shared("glow", func(*foretick.Frame, ecs.Rows) {}, ecs.Once(), ecs.Tags(foretick.TagClient))
+	note.OnClient(p, func(*foretick.Frame, foretick.Tick, plain) {})
+	wish.Handle(p, func(*foretick.ServerFrame, foretick.PlayerID, plain) {})
+	p.OnDisconnect(func(*foretick.ServerFrame, foretick.PlayerID) {})
+	p.OnLevel(func(*foretick.Frame, []byte) {})
+	p.OnAppear(func(*foretick.Frame, ecs.Entity) {})
+	n := sim.NewNetwork(1)
+	_, err := rollback.New(rollback.Config{Protocol: p, Transport: n.Dial(n.Listen(), sim.LAN, sim.LAN)})
+	require.Error(t, err)
+	for _, name := range []string{
+		`audience "spies"`, "component secret: field N", "component button is declared with LocalComponent", `prefab "kept" is Interpolated`,
+		`prefab "only" is ClientOnly`, `system "judge"`, `system "glow"`, "message plain", "request plain", "OnDisconnect", "OnLevel",
+		"OnAppear", "no command",
+	} {
+		require.ErrorContains(t, err, name)
+	}
+}
