@@ -11,10 +11,13 @@ import (
 type Stats struct {
 	Sent, SentBytes         uint64 // datagrams sent, and their bytes
 	Received, ReceivedBytes uint64 // datagrams received and accepted, and their bytes
-	Delivered, Lost         uint64 // datagrams sent whose Fate was decided: acknowledged, or counted as lost
-	AckedLate               uint64 // datagrams counted in Lost that were acknowledged after all, as when the round trip suddenly grows
-	FatesDropped            uint64 // fates that the caller did not fetch in time
-	LostIn                  uint64 // datagrams of the peer counted as lost: 32 later ones arrived before them, or they were refused; one that arrives after all is subtracted
+	// Delivered and Lost count datagrams sent whose Fate was decided: acknowledged, or lost. A datagram that
+	// the own transport never sent counts as lost too: transport.Stats.SendDropped and Replaced have these.
+	// Over WebSocket these are nearly all, because TCP loses nothing.
+	Delivered, Lost uint64
+	AckedLate       uint64 // datagrams counted in Lost that were acknowledged after all, as when the round trip suddenly grows
+	FatesDropped    uint64 // fates that the caller did not fetch in time
+	LostIn          uint64 // datagrams of the peer counted as lost: 32 later ones arrived before them, or they were refused; one that arrives after all is subtracted
 
 	Duplicate  uint64 // packets refused: received before
 	Stale      uint64 // packets refused: sequence number outside the window

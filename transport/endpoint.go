@@ -121,7 +121,8 @@ type Stats struct {
 	Sent, Received           uint64 // datagrams sent, and received
 	SentBytes, ReceivedBytes uint64 // bytes of the datagrams sent, and received
 	ReceiveDropped           uint64 // datagrams received, but dropped from a full queue before Recv
-	SendDropped              uint64 // sends that failed with ErrBacklog
+	SendDropped              uint64 // datagrams that a full queue had no room for: sends that failed with ErrBacklog, or older ones that they pushed out
+	Replaced                 uint64 // datagrams not sent, because newer ones replaced them before the connection took them, as package ws does
 	Migrations               uint64 // changes of the peer's address, and of a client's own
 }
 
@@ -131,7 +132,7 @@ func (s Stats) String() string {
 	for _, f := range []struct {
 		name string
 		n    uint64
-	}{{"receive dropped", s.ReceiveDropped}, {"send dropped", s.SendDropped}, {"migrations", s.Migrations}} {
+	}{{"receive dropped", s.ReceiveDropped}, {"send dropped", s.SendDropped}, {"replaced", s.Replaced}, {"migrations", s.Migrations}} {
 		if f.n > 0 {
 			line += fmt.Sprintf(", %s %d", f.name, f.n)
 		}

@@ -74,8 +74,9 @@ func (e *Endpoint) Recv(ev []transport.Event) int {
 func (e *Endpoint) Ready() <-chan struct{} { return e.in.Ready() }
 
 // Send implements transport.Endpoint. It drops the datagrams to the peer that have waited since before
-// the last Flush, because the connection has not taken them and this one is newer. When the queue is
-// full, it also drops the oldest ones. Both count in Stats.SendDropped. Send never returns ErrBacklog.
+// the last Flush, because the connection has not taken them and this one is newer. They count in
+// Stats.Replaced. When the queue is full, it also drops the oldest ones, which count in Stats.SendDropped.
+// Send never returns ErrBacklog.
 func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,7 +92,8 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 	}
 	replaced, dropped := p.out.pushDatagram(b, e.batchOf(p), e.cfg.SendQueue)
 	p.signalWake()
-	p.stats.SendDropped += uint64(replaced + dropped)
+	p.stats.Replaced += uint64(replaced)
+	p.stats.SendDropped += uint64(dropped)
 	e.counters.Replaced += uint64(replaced)
 	e.counters.Backlog += uint64(dropped)
 	return nil

@@ -83,15 +83,16 @@ func TestNewestReplacesWhatWaits(t *testing.T) {
 			require.Equal(t, c.want, got)
 			var info transport.Info
 			require.True(t, e.Info(p.id, &info))
-			require.Equal(t, c.replaced, info.Stats.SendDropped)
+			require.Equal(t, c.replaced, info.Stats.Replaced)
+			require.Zero(t, info.Stats.SendDropped)
 			require.Equal(t, uint64(len(c.want)), info.Stats.Sent)
 			sent := len(slices.Concat(c.ticks...))
 			require.EqualValues(t, sent-len(c.want), c.replaced)
 			require.True(t, e.Info(peers[1].id, &info))
 			if c.together == 0 {
-				require.Equal(t, uint64(len(c.ticks)-1), info.Stats.SendDropped)
+				require.Equal(t, uint64(len(c.ticks)-1), info.Stats.Replaced)
 			}
-			require.Equal(t, c.replaced+info.Stats.SendDropped, e.Counters().Replaced)
+			require.Equal(t, c.replaced+info.Stats.Replaced, e.Counters().Replaced)
 			require.Zero(t, e.Counters().Backlog)
 			e.mu.Lock()
 			p.state = over
