@@ -116,11 +116,11 @@ func ComponentAt[T any](s HitView, c *ecs.Component[T], e ecs.Entity) (v T, ok b
 	if s.saw.Screen != nil {
 		w, own := s.saw.Screen.DrawnWorld()
 		if at := c.Find(w, e); at != nil && w.Owner(e) != own {
+			v = *at // a field that the frame did not have is on the screen as it is in the row
 			if x, ok := s.saw.Screen.ShownThen(s.saw.Ahead, s.saw.Whole, e, c.ID()); ok {
 				x.Schema.Interpolate(x.Audience, x.Knots, x.Grid, x.Refs, unsafe.Pointer(&v))
-				return v, true
 			}
-			return *at, true
+			return v, true
 		}
 		return v, false
 	}

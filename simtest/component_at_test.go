@@ -22,6 +22,13 @@ type (
 		Fire bool `net:"oneshot"`
 	}
 	pulled struct{}
+
+	// safe has a field that some players see, and one that the player of the test never sees.
+	safe struct {
+		Angle float32 `net:"angle,bits=14,lerp"`
+		Code  uint16  `net:"to=wardens"`
+		Owner uint16  `net:"owner"`
+	}
 )
 
 // For a shot, ComponentAt returns on both ends what the frame with the press showed, and not what a later frame of
@@ -82,4 +89,83 @@ func TestComponentAtOfThePress(t *testing.T) {
 	for tick, angle := range judged {
 		require.InDelta(t, angle, shown[tick], 1e-5, "tick %d", tick)
 	}
+}
+
+// For a shot from a frame that showed a withdrawn field, ComponentAt returns the prefab's default as the screen did,
+// and the value for a shot from a frame that had it.
+func TestComponentAtOfWithdrawnFields(t *testing.T) {
+	const codeBefore, ownerBefore = 9, 7
+	type shot struct {
+		saw, drawn safe
+	}
+	var shots []shot
+	declare := func() (p *foretick.Protocol, cmd *ecs.Component[trigger], box *ecs.Component[safe], boxes *ecs.Query) {
+		cmd, box = new(ecs.Component[trigger]), new(ecs.Component[safe])
+		var thing, player ecs.Prefab
+		var fired foretick.Event[pulled]
+		p = foretick.NewProtocol("safe", 1)
+		wardens := p.Audience("wardens")
+		p.Component(box)
+		p.Command(cmd)
+		p.Prefab(&thing, "thing", box)
+		p.Prefab(&player, "player", cmd)
+		foretick.Default(p, &thing, box, safe{Code: codeBefore, Owner: ownerBefore})
+		foretick.TrackHistory(p, box)
+		boxes = p.Query(ecs.With(box))
+		p.OnJoin(func(f *foretick.ServerFrame, who foretick.PlayerID) { f.Spawn(&player, who) })
+		p.Server("turn", func(f *foretick.ServerFrame, rows ecs.Rows) {
+			for i := range box.Slice(rows) {
+				box.Slice(rows)[i] = safe{Angle: float32(f.Tick%31) / 10, Code: 1000, Owner: 2000}
+				f.SetAudience(ecs.Common, rows.Entity(i), wardens, f.Tick/90%2 == 1)
+			}
+		}, ecs.Write(box))
+		p.Server("place", func(f *foretick.ServerFrame, _ ecs.Rows) {
+			if f.Tick == 1 {
+				f.Spawn(&thing, ecs.Nobody)
+			}
+		}, ecs.Once(), ecs.Structural(), ecs.Create(box))
+		p.Shared("fire", func(f *foretick.Frame, rows ecs.Rows) {
+			for i, c := range cmd.Slice(rows) {
+				if c.Fire {
+					fired.Raise(f, rows.Entity(i), pulled{})
+				}
+			}
+		}, ecs.Read(cmd))
+		fired.OnPredicted(p, func(f *foretick.Frame, by foretick.By, _ pulled) {
+			for _, rows := range boxes.All(f.World) {
+				at, ok := foretick.ComponentAt(f.Rewind(by.Player), box, rows.Entity(0))
+				require.True(t, ok)
+				shots[len(shots)-1].saw = at
+			}
+		})
+		return p, cmd, box, boxes
+	}
+	truth, _, _, _ := declare()
+	p, cmd, box, boxes := declare()
+	m := simtest.New(5)
+	_, err := m.Serve(server.Config{Protocol: truth})
+	require.NoError(t, err)
+	link := sim.Link{Latency: 50 * time.Millisecond}
+	n := 0
+	_, err = m.Join(client.Config{Protocol: p, Sample: client.Sample(cmd, func(v client.View) trigger {
+		if n++; m.Net.Now() < 3*time.Second || n%47 != 0 {
+			return trigger{}
+		}
+		for _, rows := range boxes.All(v.World) {
+			shots = append(shots, shot{drawn: box.Slice(rows)[0]})
+		}
+		return trigger{Fire: true}
+	})}, simtest.Seat{Up: link, Down: link, FrameRate: 144})
+	require.NoError(t, err)
+	m.Run(20 * time.Second)
+	count := map[uint16]int{}
+	for _, s := range shots[:len(shots)-1] { // the last may have no tick yet
+		require.InDelta(t, s.drawn.Angle, s.saw.Angle, 1e-5)
+		s.saw.Angle, s.drawn.Angle = 0, 0
+		require.Equal(t, s.drawn, s.saw)
+		require.EqualValues(t, ownerBefore, s.saw.Owner)
+		count[s.saw.Code]++
+	}
+	require.Greater(t, count[1000], 10)
+	require.Greater(t, count[codeBefore], 10)
 }
