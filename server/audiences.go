@@ -54,16 +54,11 @@ func (in *interest) forgetAudience(player foretick.PlayerID, e ecs.Entity, net s
 }
 
 // passChanged passes the audiences for an entity to all peers with a player's view, or for [ecs.Common] to
-// all.
+// all. Observers are among the peers.
 func (in *interest) passChanged(player foretick.PlayerID, e ecs.Entity, net snapshot.NetID) {
 	for _, p := range in.sessions.players {
 		if player == ecs.Common || player == p.views() {
 			in.passAudience(p, e, net)
-		}
-	}
-	for _, o := range in.sessions.observers {
-		if player == ecs.Common || player == o.views() {
-			in.passAudience(o, e, net)
 		}
 	}
 }

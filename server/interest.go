@@ -296,11 +296,6 @@ func (in *interest) appears(e ecs.Entity, net snapshot.NetID) {
 			in.passAudience(p, e, net)
 		}
 	}
-	for _, o := range in.sessions.observers {
-		if in.audienceOf(o, e) != 0 {
-			in.passAudience(o, e, net)
-		}
-	}
 	if hidden {
 		in.showObservers(e)
 	}

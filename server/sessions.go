@@ -13,14 +13,14 @@ import (
 
 // sessions has the players of a match, and those that join and leave.
 type sessions struct {
-	players []*player      // in the order of arrival, including those whose place is held
+	players []*player      // all peers in the order of arrival: also observers, and players whose place is held
 	late    []*late.Player // the late.Player of each of players
 	byPeer  map[transport.PeerID]*player
 	owners  []*player // the player with each number; 0 is unused
 	vacated []vacancy // by number, when it was given up
 	given   uint64    // how many numbers were given up so far
 
-	observers []*player // they are not among players
+	observers []*player // in the order of arrival; they are among players too
 	watched   uint64    // how many peers asked to observe so far
 
 	joining []*player

@@ -11,6 +11,7 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/prediction"
+	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
 	"github.com/foretick/foretick/transport"
@@ -19,7 +20,10 @@ import (
 
 // undoGame is a game with a hook, after, that each test sets. The hook writes state that depends
 // on which players fire in a tick.
-type undoCoin struct{ X float32 }
+type undoCoin struct {
+	X     float32
+	Worth uint32 `net:"to=buyers"`
+}
 type undoMark struct{ Stun, Fired uint8 }
 type undoTold struct{ N uint32 }
 type undoGame struct {
@@ -33,6 +37,7 @@ type undoGame struct {
 	told   foretick.Message[undoTold]
 	bodies *ecs.Query
 	coins  *ecs.Query
+	buyers schema.Audience
 	finals []string
 	heard  []uint32
 	// after is called by a server system.
@@ -42,6 +47,7 @@ type undoGame struct {
 
 func (g *undoGame) protocol() *foretick.Protocol {
 	p := foretick.NewProtocol("undoGame", 1)
+	g.buyers = p.Audience("buyers")
 	p.Component(&g.pos, foretick.Predicted())
 	p.Component(&g.mark)
 	p.Component(&g.coin)
@@ -90,6 +96,16 @@ func (g *undoGame) count(w *ecs.World) (n int) {
 	return n
 }
 
+// worth returns what a client's player sees of the worth of all coins.
+func (g *undoGame) worth(w *ecs.World) (sum uint32) {
+	for _, rows := range g.coins.All(w) {
+		for _, coin := range g.coin.Slice(rows) {
+			sum += coin.Worth
+		}
+	}
+	return sum
+}
+
 type undoMatch struct {
 	m       *simtest.Match
 	srv     *server.Server
@@ -101,7 +117,9 @@ type undoMatch struct {
 // playUndone starts a match in which each player in fires fires in the given tick.
 func playUndone(t *testing.T, g *undoGame, fires map[foretick.PlayerID]foretick.Tick) *undoMatch {
 	m := simtest.New(3)
-	srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: lateWindow, World: true}})
+	srv, err := m.Serve(server.Config{Protocol: g.protocol(), Late: server.Late{Window: lateWindow, World: true}, Observe: func(server.Observer) (server.Grant, error) {
+		return server.OfPlayer(1), nil
+	}})
 	require.NoError(t, err)
 	x := &undoMatch{m: m, srv: srv}
 	link := sim.Link{Latency: 20 * time.Millisecond}
@@ -255,6 +273,40 @@ func TestLateWorldUndoesUndestroyedHidden(t *testing.T) {
 	require.Equal(t, 2, g.count(x.srv.World()))
 	require.Equal(t, 2, x.games[1].count(x.clients[1].View().World))
 	require.Equal(t, 1, x.games[0].count(x.clients[0].View().World))
+}
+
+// Who could see a field of an entity whose removal is undone sees it again: a player, and an observer with its view.
+func TestLateWorldUndoesUndestroyedAudience(t *testing.T) {
+	g := &undoGame{}
+	var coin ecs.Entity
+	g.after = func(f *foretick.ServerFrame, fired func(foretick.PlayerID) bool) {
+		if f.Tick == 100 {
+			coin = f.Spawn(&g.money, ecs.Nobody)
+			g.coin.Get(f.World, coin).Worth = 500
+			f.SetAudience(1, coin, g.buyers, true)
+		}
+		if f.Tick == undoTick && !fired(2) {
+			f.Destroy(coin)
+		}
+		if f.Tick == undoTick+1 {
+			f.Spawn(&g.money, ecs.Nobody) // gets the number of the first coin in the snapshots
+		}
+	}
+	x := playUndone(t, g, map[foretick.PlayerID]foretick.Tick{2: undoTick})
+	watched := &undoGame{}
+	observer, err := x.m.Join(client.Config{Protocol: watched.protocol(), Observe: &client.Observe{}}, simtest.Seat{})
+	require.NoError(t, err)
+	see := func() []uint32 {
+		return []uint32{x.games[0].worth(x.clients[0].View().World), x.games[1].worth(x.clients[1].View().World), watched.worth(observer.View().World)}
+	}
+	x.until(undoTick - 5)
+	require.Equal(t, []uint32{500, 0, 500}, see())
+	x.h[1].holds = true
+	x.until(undoTick + 3)
+	x.h[1].release(t)
+	x.until(undoTick + 90)
+	require.Equal(t, 2, g.count(x.srv.World()))
+	require.Equal(t, []uint32{500, 0, 500}, see())
 }
 
 // An entity that the program hides or shows between Steps stays so when ticks run again.
