@@ -37,7 +37,7 @@ func (c *Conn) Receive(now time.Duration, b []byte) error {
 	c.before = beforePacket{true, line, c.window.far, c.window.hunt, c.lineAt, c.lineKnown}
 	c.window.markReceived(h.seq)
 	if c.lossIn != nil {
-		c.lossIn.Received(uint16(h.seq), uint16(c.window.line))
+		c.lossIn.Received(h.seq, c.window.line)
 	}
 	if c.window.line == h.seq {
 		c.lineAt, c.lineKnown = now, true

@@ -75,7 +75,7 @@ func (p *player) fates(now time.Duration) {
 // fate handles whether a packet arrived: for the snapshot sender and all else that depends on it.
 func (p *player) fate(f netcode.Fate, now time.Duration) {
 	if f.Delivered && p.observing == nil {
-		p.shooter.Arrived(uint16(f.Seq))
+		p.shooter.Arrived(f.Seq)
 	}
 	sent := p.outbox.sent.Find(f.Seq)
 	if sent == nil {
