@@ -133,9 +133,7 @@ func (ip *input) readInput(looking screenFrame) {
 	}
 	ip.cfg.Sample.sample(ip.view, ip.gathered.Begin())
 	pressed, full := ip.gathered.End()
-	if full >= 0 {
-		ip.losses.CountFull(ip.p.Command.Name, ip.p.Command.Schema, full)
-	}
+	ip.losses.CountFull(ip.p.Command.Name, ip.p.Command.Schema, full)
 	if pressed {
 		ip.press.frame, ip.press.read = looking, ip.now
 	}
@@ -186,9 +184,7 @@ func (ip *input) command(t foretick.Tick, looking screenFrame, further int) {
 	in.sampled, in.frame = ip.now, looked.number
 	in.ahead = rewind.Keys{A: looked.tick - 1, B: looked.tick, F: looked.fraction}
 	in.whole = looked.shown.keys()
-	if full := ip.gathered.Deduct(in.at, further+max(ip.p.TickRate/carriedPart, 1)); full >= 0 {
-		ip.losses.CountFull(cmd.Name, cmd.Schema, full)
-	}
+	ip.losses.CountFull(cmd.Name, cmd.Schema, ip.gathered.Deduct(in.at, further+max(ip.p.TickRate/carriedPart, 1)))
 	ip.commands.Push(netcode.Command{
 		Tick: t, Render: looked.shown.tick, Fraction: looked.shown.fraction, Offset: in.offset, Data: packed,
 	})

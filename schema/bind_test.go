@@ -93,7 +93,7 @@ func TestBind(t *testing.T) {
 	require.ErrorIs(t, s.Unpack(packed[1:], ptr(&unpacked)), schema.ErrMalformed)
 	s.ClearMomentary(ptr(&got))
 	require.False(t, got.Fire)
-	s.Gather(ptr(&got), ptr(&unpacked), make([]int64, len(s.Fields())))
+	s.Gather(ptr(&got), ptr(&unpacked), make([]int64, len(s.Fields())), nil)
 	require.True(t, got.Fire)
 }
 

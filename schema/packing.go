@@ -54,10 +54,10 @@ func (s *Schema) ClearMomentary(p unsafe.Pointer) { s.plan.ClearMomentary(p) }
 // fields to those of dst. Use it when two samples of a player's input fall into one tick, with
 // the later one in dst. over has an
 // element for each of [Schema.Fields]: the part of a sum that its Go type cannot hold. If an
-// int64, an uint64 or a float cannot hold a sum, it stays at its type's limit. Gather then
-// returns the field's index, and otherwise −1.
-func (s *Schema) Gather(dst, src unsafe.Pointer, over []int64) (full int) {
-	return s.plan.Gather(dst, src, over)
+// int64, an uint64 or a float cannot hold a sum, it stays at its type's limit. Gather
+// appends the indices of such fields to full.
+func (s *Schema) Gather(dst, src unsafe.Pointer, over []int64, full []int) []int {
+	return s.plan.Gather(dst, src, over, full)
 }
 
 // ClampSums moves the sum fields at p into their ranges, and NaN to 0. Use it where
@@ -67,10 +67,10 @@ func (s *Schema) ClampSums(p unsafe.Pointer) { s.plan.ClampSums(p) }
 // Deduct removes a command that was sent from the input gathered at p and in over: oneshots
 // become false or 0, and of each sum the rest stays for the next commands. The rest is what
 // exceeded the range, and what rounding to the step left, so slow movement adds up. Deduct
-// bounds the rest by what so many commands can hold. It returns the index of a field that
-// lost something by that, in [Schema.Fields], and otherwise −1.
-func (s *Schema) Deduct(p, sent unsafe.Pointer, over []int64, ticks int) (full int) {
-	return s.plan.Deduct(p, sent, over, ticks)
+// bounds the rest by what so many commands can hold. It appends the indices of the fields that
+// lost something by that, in [Schema.Fields], to full.
+func (s *Schema) Deduct(p, sent unsafe.Pointer, over []int64, ticks int, full []int) []int {
+	return s.plan.Deduct(p, sent, over, ticks, full)
 }
 
 // Pressed reports whether a command has a oneshot set that counts as a press. That is a

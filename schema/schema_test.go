@@ -326,7 +326,7 @@ func TestPackEnforcesRanges(t *testing.T) {
 
 	c = command{Fire: true, Held: true}
 	e := command{Jump: true}
-	s.Gather(ptr(&e), ptr(&c), make([]int64, len(s.Fields())))
+	s.Gather(ptr(&e), ptr(&c), make([]int64, len(s.Fields())), nil)
 	require.Equal(t, command{Fire: true, Jump: true}, e)
 	s.ClearMomentary(ptr(&c))
 	require.Equal(t, command{Held: true}, c)

@@ -34,18 +34,22 @@ func TestGather(t *testing.T) {
 	}{3, true}, 6}
 	b := summed{Held: 2, Step: -0.25, Fine: 0.5, Raw: [2]float32{3, -4}, I8: 27, I16: -100, I64: 9, U64: 1, U16: 3}
 	over := make([]int64, len(s.Fields()))
-	require.Equal(t, -1, s.Gather(ptr(&b), ptr(&a), over))
+	require.Empty(t, s.Gather(ptr(&b), ptr(&a), over, nil))
 	want := a
 	want.Held, want.Step, want.Fine, want.Raw, want.I8, want.I16, want.I64, want.U64, want.U16 = 2, 0.25, 0.75, [2]float32{4, -6}, 127, -300, 4, 8, 9
 	want.U32.A = 0
 	require.Equal(t, want, b)
 	s.ClearMomentary(ptr(&b))
 	require.Equal(t, summed{Held: 2}, b)
-	require.Zero(t, testing.AllocsPerRun(10, func() { s.Gather(ptr(&b), ptr(&a), over); s.ClampSums(ptr(&b)); s.Deduct(ptr(&b), ptr(&a), over, 1) }))
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		s.Gather(ptr(&b), ptr(&a), over, nil)
+		s.ClampSums(ptr(&b))
+		s.Deduct(ptr(&b), ptr(&a), over, 1, nil)
+	}))
 }
 
 // What the type of a sum cannot hold stays beside it. A type that holds as much as that becomes its limit, and
-// Gather returns the field.
+// Gather appends the field.
 func TestGatherWhatNoTypeHolds(t *testing.T) {
 	s := compile[summed](t, schema.Options{})
 	for _, c := range []struct {
@@ -63,14 +67,16 @@ func TestGatherWhatNoTypeHolds(t *testing.T) {
 		{"Raw[1]", summed{Raw: [2]float32{0, -math.MaxFloat32}}, summed{Raw: [2]float32{0, -math.MaxFloat32}}, summed{Raw: [2]float32{0, -math.MaxFloat32}}, 0},
 	} {
 		at, over := sumField(t, s, c.field), make([]int64, len(s.Fields()))
-		got, full := c.b, -1
+		got, full := c.b, []int{99}
 		if c.over == 0 {
-			full = at
+			full = append(full, at)
 		}
-		require.Equal(t, full, s.Gather(ptr(&got), ptr(&c.a), over), c.field)
+		require.Equal(t, full, s.Gather(ptr(&got), ptr(&c.a), over, []int{99}), c.field)
 		require.Equal(t, c.sum, got)
 		require.Equal(t, c.over, over[at], c.field)
 	}
+	a, b := summed{I64: math.MaxInt64, U64: 3}, summed{I64: 1, U64: math.MaxUint64}
+	require.Equal(t, []int{sumField(t, s, "I64"), sumField(t, s, "U64")}, s.Gather(ptr(&b), ptr(&a), make([]int64, len(s.Fields())), nil))
 }
 
 func sumField(t *testing.T, s *schema.Schema, name string) int {
@@ -97,18 +103,19 @@ func TestDeduct(t *testing.T) {
 	at := summed{Held: 4, Step: 2.36, Fine: 0.34, Raw: [2]float32{5, 6}, I8: 3, I16: 700, I64: 8, U64: 9, U16: 12}
 	at.U32.B = true
 	over[sumField(t, s, "I8")] = -300
-	require.Equal(t, -1, s.Deduct(ptr(&at), ptr(new(summed)), over, 3))
+	require.Empty(t, s.Deduct(ptr(&at), ptr(new(summed)), over, 3, nil))
 	require.False(t, at.U32.B)
 	require.Equal(t, int8(-128), at.I8, "what its type could not hold before")
 	require.Equal(t, int64(-169), over[sumField(t, s, "I8")])
 	sent := send(at)
 	require.Equal(t, int16(300), sent.I16)
-	require.Equal(t, -1, s.Deduct(ptr(&at), ptr(&sent), over, 3))
+	require.Empty(t, s.Deduct(ptr(&at), ptr(&sent), over, 3, nil))
 	require.InDelta(t, 1.36, at.Step, 1e-6)
 	require.InDelta(t, 0.04, at.Fine, 1e-9)
 	require.Equal(t, summed{Held: 4, Step: at.Step, Fine: at.Fine, I8: -128, I16: 400, U16: 3}, at)
 	sent = send(at)
-	require.Equal(t, sumField(t, s, "Step"), s.Deduct(ptr(&at), ptr(&sent), over, 0))
+	lost := []int{sumField(t, s, "Step"), sumField(t, s, "I8"), sumField(t, s, "I16")}
+	require.Equal(t, lost, s.Deduct(ptr(&at), ptr(&sent), over, 0, nil), "each field that lost something")
 	require.InDelta(t, 0.04, at.Fine, 1e-9, "rounding")
 	require.InDelta(t, 0.051, at.Step, 1e-6)
 	require.Equal(t, summed{Held: 4, Step: at.Step, Fine: at.Fine}, at, "no command takes what is out of the range")
@@ -125,7 +132,7 @@ func TestDeduct(t *testing.T) {
 		{"U16", summed{U16: 65535}, summed{U16: 27}},
 	} {
 		sent := send(c.from)
-		require.Equal(t, sumField(t, s, c.field), s.Deduct(ptr(&c.from), ptr(&sent), over, 3), "%+v", c.want)
+		require.Equal(t, []int{sumField(t, s, c.field)}, s.Deduct(ptr(&c.from), ptr(&sent), over, 3, nil), "%+v", c.want)
 		require.InDelta(t, c.want.Step, c.from.Step, 1e-6)
 		require.InDelta(t, c.want.Fine, c.from.Fine, 1e-9)
 		c.want.Step, c.want.Fine = c.from.Step, c.from.Fine
@@ -134,6 +141,6 @@ func TestDeduct(t *testing.T) {
 
 	nan := summed{Step: float32(math.NaN()), Raw: [2]float32{float32(math.NaN())}}
 	sent = send(nan)
-	require.Equal(t, sumField(t, s, "Step"), s.Deduct(ptr(&nan), ptr(&sent), over, 3))
+	require.Equal(t, []int{sumField(t, s, "Step"), sumField(t, s, "Raw[0]")}, s.Deduct(ptr(&nan), ptr(&sent), over, 3, nil))
 	require.Equal(t, summed{}, nan)
 }

@@ -207,5 +207,9 @@ func TestSumsOutOfRange(t *testing.T) {
 	for _, l := range cli.Losses(nil) {
 		counted[l.Field] = l.Outside
 	}
-	require.GreaterOrEqual(t, counted["Ranged"], uint64(5*flicks), "%v: the first of the fields of a tick is counted", counted)
+	for _, field := range []string{"Ranged", "Whole", "Fits", "Angle"} {
+		require.GreaterOrEqual(t, counted[field], uint64(5*flicks), "%v: each field of a tick is counted", counted)
+	}
+	require.GreaterOrEqual(t, cli.Stats().ValuesOutside, counted["Ranged"])
+	require.Less(t, cli.Stats().ValuesOutside, counted["Ranged"]+counted["Whole"], "a command counts once")
 }

@@ -164,10 +164,15 @@ func (l *Losses) findLoss(name string, s *schema.Schema, field int, system strin
 	return len(l.List) - 1
 }
 
-// CountFull counts a sum that the field's Go type cannot hold.
-func (l *Losses) CountFull(name string, s *schema.Schema, field int) {
-	*l.outside++
-	if i := l.findLoss(name, s, field, l.run.Name, false); i >= 0 {
-		l.List[i].Outside++
+// CountFull counts the sums of a command that lost something, because they exceed their Go type or what
+// the next ticks can take.
+func (l *Losses) CountFull(name string, s *schema.Schema, fields []int) {
+	if len(fields) > 0 {
+		*l.outside++
+	}
+	for _, f := range fields {
+		if i := l.findLoss(name, s, f, l.run.Name, false); i >= 0 {
+			l.List[i].Outside++
+		}
 	}
 }

@@ -17,6 +17,7 @@ type Input struct {
 	press   unsafe.Pointer // press is the input of the newest read that pressed a oneshot.
 	made    unsafe.Pointer // made is the command that is being made.
 	over    []int64        // over has, by field, the parts of sums that their Go types cannot hold.
+	full    []int          // full is scratch: the fields whose sums lost something.
 	compare []byte         // compare is scratch.
 }
 
@@ -33,14 +34,14 @@ func (g *Input) Begin() unsafe.Pointer {
 }
 
 // End adds what was read to the input. pressed is true if it has a press; then it keeps the input for
-// AtPress. full is the index of a field whose sum its type cannot hold, or −1.
-func (g *Input) End() (pressed bool, full int) {
+// AtPress. full has the indices of the fields whose sums their types cannot hold, until the next call.
+func (g *Input) End() (pressed bool, full []int) {
 	pressed = g.cmd.Schema.Pressed(g.input)
-	full = g.cmd.Schema.Gather(g.input, g.made, g.over)
+	g.full = g.cmd.Schema.Gather(g.input, g.made, g.over, g.full[:0])
 	if pressed {
 		layout.CopyBytes(g.press, g.input, g.cmd.Size)
 	}
-	return pressed, full
+	return pressed, g.full
 }
 
 // Newest returns the input for the next command, as of the newest read.
@@ -71,7 +72,8 @@ func (g *Input) Make(from unsafe.Pointer) unsafe.Pointer {
 }
 
 // Deduct removes a command from the input. What is left of sums is for the commands of the next ticks: see
-// schema.Schema.Deduct. It returns the index of a field that lost something, or −1.
-func (g *Input) Deduct(sent unsafe.Pointer, ticks int) (full int) {
-	return g.cmd.Schema.Deduct(g.input, sent, g.over, ticks)
+// schema.Schema.Deduct. It returns the indices of the fields that lost something, until the next call.
+func (g *Input) Deduct(sent unsafe.Pointer, ticks int) (full []int) {
+	g.full = g.cmd.Schema.Deduct(g.input, sent, g.over, ticks, g.full[:0])
+	return g.full
 }

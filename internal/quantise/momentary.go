@@ -24,17 +24,16 @@ func (s *Plan) ClearMomentary(p unsafe.Pointer) {
 }
 
 // Gather is [schema.Schema.Gather].
-func (s *Plan) Gather(dst, src unsafe.Pointer, over []int64) (full int) {
+func (s *Plan) Gather(dst, src unsafe.Pointer, over []int64, full []int) []int {
 	if s.via != nil {
 		s = s.via.own
 	}
-	full = -1
 	for i := range s.Leaves {
 		switch l := &s.Leaves[i]; {
 		case l.OneShot && l.loadInt(dst) == 0:
 			l.storeInt(dst, l.loadInt(src))
-		case l.Sum && l.gather(dst, src, &over[i]) && full < 0:
-			full = i
+		case l.Sum && l.gather(dst, src, &over[i]):
+			full = append(full, i)
 		}
 	}
 	return full
@@ -107,11 +106,10 @@ func (s *Plan) ClampSums(p unsafe.Pointer) {
 }
 
 // Deduct is [schema.Schema.Deduct].
-func (s *Plan) Deduct(p, sent unsafe.Pointer, over []int64, ticks int) (full int) {
+func (s *Plan) Deduct(p, sent unsafe.Pointer, over []int64, ticks int, full []int) []int {
 	if s.via != nil {
 		s = s.via.own
 	}
-	full = -1
 	for i := range s.Leaves {
 		switch l := &s.Leaves[i]; {
 		case l.OneShot:
@@ -124,15 +122,15 @@ func (s *Plan) Deduct(p, sent unsafe.Pointer, over []int64, ticks int) (full int
 			} else {
 				l.storeWide(p, bounded, &over[i])
 			}
-			if rest != bounded && full < 0 {
-				full = i
+			if rest != bounded {
+				full = append(full, i)
 			}
 		case l.Sum:
 			rest := l.loadFloat(p) - l.loadFloat(sent)
 			bounded := l.floatInTicks(rest, float64(ticks))
 			l.storeFloat(p, bounded)
-			if rest != bounded && full < 0 {
-				full = i
+			if rest != bounded {
+				full = append(full, i)
 			}
 		}
 	}
