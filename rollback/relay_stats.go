@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/foretick/foretick/internal/counts"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/stats"
 )
@@ -35,6 +36,9 @@ type RelayStats struct {
 	PacketsIn, PacketsOut uint64 // packets received and sent
 	BytesIn, BytesOut     uint64 // bytes of PacketsIn and of PacketsOut, without the transport's headers
 }
+
+// String returns all figures that are not zero, on one line.
+func (s RelayStats) String() string { return counts.Line(s) }
 
 // add adds what the parts of a match have counted.
 func (s *RelayStats) add(m *match) {

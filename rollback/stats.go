@@ -1,5 +1,7 @@
 package rollback
 
+import "github.com/foretick/foretick/internal/counts"
+
 // Stats counts what a peer did since it was made.
 type Stats struct {
 	Ticks     uint64 // Ticks counts ticks that ran for the first time.
@@ -20,6 +22,9 @@ type Stats struct {
 
 	waiting bool
 }
+
+// String returns all counters that are not zero, on one line.
+func (s Stats) String() string { return counts.Line(s) }
 
 // count counts what a view shows.
 func (s *Stats) count(v *View) {

@@ -23,6 +23,7 @@ import (
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/preview"
+	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/snapshot"
@@ -46,6 +47,17 @@ func game(t *testing.T, call func(f *foretick.Frame)) *preview.Preview {
 	v, err := preview.New(server.Config{Protocol: p}, client.Config{Sample: client.Sample(&cmd, func(client.View) press { return press{} })})
 	require.NoError(t, err)
 	return v
+}
+
+// steps is a transport that calls the peer which reads from it.
+type steps struct {
+	transport.Endpoint
+	step func()
+}
+
+func (s *steps) Recv([]transport.Event) int {
+	s.step()
+	return 0
 }
 
 // misuses has a wrong call of each package that panics for its caller.
@@ -77,9 +89,22 @@ var misuses = map[string]func(t *testing.T){
 		require.NoError(t, err)
 		h.End()
 	},
-	"netcode":          func(*testing.T) { netcode.NewConn(netcode.Config{MTU: 1}) },
-	"server":           func(t *testing.T) { game(t, nil).Server().Step(time.Now()) },
-	"snapshot":         func(*testing.T) { snapshot.NewSource(schema.NewRegistry(), snapshot.SourceConfig{}).End() },
+	"netcode":  func(*testing.T) { netcode.NewConn(netcode.Config{MTU: 1}) },
+	"server":   func(t *testing.T) { game(t, nil).Server().Step(time.Now()) },
+	"snapshot": func(*testing.T) { snapshot.NewSource(schema.NewRegistry(), snapshot.SourceConfig{}).End() },
+	"rollback": func(t *testing.T) {
+		n := sim.NewNetwork(1)
+		p := foretick.NewProtocol("misuse", 1)
+		var cmd ecs.Component[press]
+		var body ecs.Prefab
+		p.Command(&cmd)
+		p.Prefab(&body, "body", &cmd)
+		end := &steps{Endpoint: n.Dial(n.Listen(), sim.LAN, sim.LAN)}
+		peer, err := rollback.New(rollback.Config{Protocol: p, Transport: end, Observe: true})
+		require.NoError(t, err)
+		end.step = func() { peer.Step(time.Unix(1, 0)) }
+		end.step()
+	},
 	"transport/impair": func(*testing.T) { impair.Wrap(transport.Endpoint(nil), sim.Link{}, sim.Link{}, 1) },
 	"transport/sim": func(*testing.T) {
 		n := sim.NewNetwork(1)
@@ -106,7 +131,7 @@ func TestOneType(t *testing.T) {
 		require.ErrorAs(t, err, &usage, pkg)
 		require.Equal(t, err, usage, pkg)
 		name := filepath.Base(pkg)
-		if pkg == "" || pkg == "client" || pkg == "server" || name == "game" {
+		if pkg == "" || pkg == "client" || pkg == "server" || name == "game" || name == "rollback" {
 			name = "foretick"
 		}
 		require.Regexp(t, `^(inspect/)?`+name+`: \w`, usage.Text)
