@@ -28,6 +28,7 @@ type link struct {
 	sent    time.Duration
 	err     error // err is why the link ended for good.
 	lost    lostLink
+	faults  int // faults counts connections that ended because a message could not be read.
 	counts  linkCounts
 	scratch []byte
 }
@@ -48,6 +49,7 @@ const (
 	helloInterval = 100 * time.Millisecond
 	redialFirst   = 250 * time.Millisecond // redialFirst is the wait after the first try. It doubles with each.
 	redialMost    = time.Second
+	mostUnread    = 8                // mostUnread is how many connections may end because a message could not be read.
 	redialTime    = 30 * time.Second // redialTime is for how long the link tries to connect again.
 )
 
@@ -108,8 +110,11 @@ func (l *link) lose(why *transport.DisconnectError) {
 	l.up, l.let = false, false
 	back := l.lost.by != nil
 	switch why.Code {
-	case transport.Timeout, transport.Unreachable, transport.Gone, transport.Restart, transport.Malformed:
+	case transport.Timeout, transport.Unreachable, transport.Gone, transport.Restart:
 		back = true
+	case transport.Malformed: // a world of another peer may mend it, but not if it comes again and again
+		l.faults++
+		back = l.faults <= mostUnread
 	case transport.Closed, transport.Full: // perhaps the port of a relay that ends, or what is left of the lost connection
 	default:
 		back = false

@@ -59,6 +59,32 @@ func TestPeerReconnects(t *testing.T) {
 	}
 }
 
+// TestUnreadableRelay: a peer that can never read what its relay sends connects again a few times, and then ends.
+func TestUnreadableRelay(t *testing.T) {
+	b := newBout(t, 2, RelayConfig{Players: 2})
+	b.join(0, far, Config{}, nil)
+	c := b.join(0, far, Config{Redial: func() (transport.Endpoint, error) { return nil, nil }}, nil)
+	b.run(2 * time.Second)
+	require.Equal(t, Playing, c.peer.View().State)
+	var confuse func()
+	confuse = func() {
+		for _, g := range b.relay.guests.all {
+			if g.player == c.peer.View().Player && g.state == following {
+				_ = g.conn.SendReliable(0, 99, nil)
+			}
+		}
+		b.net.At(b.net.Now()+50*time.Millisecond, confuse)
+	}
+	confuse()
+	b.run(time.Minute)
+	v := c.peer.View()
+	require.Equal(t, Closed, v.State)
+	var ended *transport.DisconnectError
+	require.ErrorAs(t, v.Err, &ended)
+	require.Equal(t, transport.Malformed, ended.Code)
+	require.Equal(t, uint64(1+mostUnread), c.peer.Stats().Connections)
+}
+
 // TestSpectators: a spectator sees the match as many ticks later as it asks for, whenever it comes.
 func TestSpectators(t *testing.T) {
 	b := newBout(t, 3, RelayConfig{Players: 2, History: 10 * time.Second})
