@@ -42,7 +42,10 @@ func (s *settling) holds(t netcode.Tick) bool {
 func (s *settling) follows(t netcode.Tick) bool { return t == s.newest || s.holds(t+1) }
 
 // bytesOf returns a tick that the ring holds.
-func (s *settling) bytesOf(t netcode.Tick) []byte { return s.ring[int(t)%len(s.ring)] }
+func (s *settling) bytesOf(t netcode.Tick) []byte { return *s.slotOf(t) }
+
+// slotOf returns the place of a tick in the ring.
+func (s *settling) slotOf(t netcode.Tick) *[]byte { return &s.ring[t%netcode.Tick(len(s.ring))] }
 
 // isDue reports whether the next tick settles now: when all inputs are there; when the clock has reached
 // it and only those inputs are missing that the relay no longer waits for; or when it has waited enough.
@@ -77,7 +80,7 @@ func (s *settling) settle() *settledTick {
 		s.waited++
 	}
 	s.places.fill(&s.next, t, s.newest)
-	slot := &s.ring[int(t)%len(s.ring)]
+	slot := s.slotOf(t)
 	*slot = s.standing.append((*slot)[:0], &s.next)
 	s.newest, s.kept = t, min(s.kept+1, len(s.ring))
 	return &s.next
