@@ -1,9 +1,9 @@
 package netcode
 
 // SetLoss takes the share of the server's packets that the path loses, as [Conn.LossIn] returns it. Call it
-// before Snapshot. From 1 % on render time trails by one snapshot more, and from 4 % on by two, so that the
-// loss of as many in a row stops nothing on the screen. A share that ClockConfig.SnapshotLateShare allows to be
-// late does not count. Without a call nothing is bridged but what the arrival of snapshots shows.
+// before Snapshot. From 1 % on render time trails by one snapshot more, so that one lost snapshot stops nothing
+// on the screen. From 4 % on it trails by two. A share that ClockConfig.SnapshotLateShare allows to be late does
+// not count. Without a call nothing is bridged but what the arrival of snapshots shows.
 func (c *Clock) SetLoss(share float64) { c.bridge.Follow(share - c.cfg.SnapshotLateShare) }
 
 // behind returns how far render time should trail local time. It covers the

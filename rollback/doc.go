@@ -1,4 +1,4 @@
-// Package rollback plays matches in which no state travels: every peer sends its inputs, and computes the
+// Package rollback plays matches that send inputs and no state: every peer sends its inputs, and computes the
 // whole world itself. Fighting games and games with thousands of units are made so.
 //
 // A [Peer] runs a game's Protocol, as package server and package client do. It predicts the inputs of others
@@ -19,8 +19,8 @@
 //	err = relay.Run(ctx)
 //
 // A tick settles when the inputs of all players are there, and at the latest [RelayConfig].Wait after the
-// relay's clock reached it. Then the last input of whoever is missing stands in, for everybody alike, and
-// an input that comes later is dropped. Settled ticks are packed once, as differences from the tick
+// relay's clock reached it. Then the last input of a player that is missing is used again, by all peers
+// alike, and an input that comes later is dropped. Settled ticks are packed once, as differences from the tick
 // before, and every peer is sent those that it does not have yet.
 //
 // Shared systems, OnJoin and OnLeave, and handlers of Event.OnServer run on every peer, in every run of a
@@ -34,8 +34,8 @@
 // player, which the relay passes on in pieces and compares with the sum of most players. A world that is
 // another one never arrives: the relay asks another player.
 //
-// Nothing here hides a player's input from the others until its tick settles. Who waits with its own
-// input until it has seen theirs gains RelayConfig.Wait, as in all games without a server that decides.
+// Nothing here hides a player's input from the others until its tick settles. A peer that holds back
+// its own input until it has seen theirs gains RelayConfig.Wait, as in all games without a server that decides.
 //
 // Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package rollback

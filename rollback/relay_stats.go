@@ -9,32 +9,34 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// RelayStats are a relay's figures. Those that no comment calls a gauge count since NewRelay, over all
+// RelayStats are a relay's figures. The first five are of now. All others count since NewRelay, over all
 // matches.
 type RelayStats struct {
-	Tick      netcode.Tick // gauge: the newest settled tick of the match
-	Players   int          // gauge: players in the match, with those whose places are held
-	Held      int          // gauge: players of the match that have no connection
-	Observers int          // gauge: peers that watch
-	Waiting   int          // gauge: peers that wait for a world
+	Tick      netcode.Tick // Tick is the newest settled tick of the match.
+	Players   int          // Players is how many players are in the match, with those whose places are held.
+	Held      int          // Held is how many players of the match have no connection.
+	Observers int          // Observers is how many peers watch.
+	Waiting   int          // Waiting is how many peers wait for a world.
 
-	Ticks   uint64 // ticks settled
-	Waited  uint64 // ticks that settled because RelayConfig.Wait was over: every player was held up
-	StoodIn uint64 // inputs that came too late or not at all, counted per tick and player: another one stood in
-	Late    uint64 // inputs that came after their tick was settled, and were dropped
+	Ticks uint64 // Ticks counts settled ticks.
+	// Waited counts ticks that settled because RelayConfig.Wait was over. Each of them held up all players.
+	Waited uint64
+	// StoodIn counts inputs that came too late or not at all, so that another one was used.
+	StoodIn uint64
+	Late    uint64 // Late counts inputs that were dropped because their tick was settled.
 
-	Joined    uint64 // players that joined a match
-	Left      uint64 // players that left a match
-	Resumed   uint64 // times a player came back to its place
-	Refused   uint64 // peers that were refused
-	Worlds    uint64 // worlds passed on to peers that joined late
-	Lies      uint64 // worlds refused because they were not that of most players
-	Compared  uint64 // ticks whose sums of the players' worlds were compared
-	Differed  uint64 // ticks in Compared at which somebody's world differed
-	Malformed uint64 // packets and messages that could not be read, and were dropped
+	Joined    uint64 // Joined counts players that joined a match.
+	Left      uint64 // Left counts players that left a match.
+	Resumed   uint64 // Resumed counts how often a player came back to its place.
+	Refused   uint64 // Refused counts peers that were refused.
+	Worlds    uint64 // Worlds counts worlds that were passed on to peers that joined late.
+	Lies      uint64 // Lies counts worlds that were refused because most players have another one.
+	Compared  uint64 // Compared counts ticks whose sums of the players' worlds were compared.
+	Differed  uint64 // Differed counts ticks in Compared in which a player's world differed.
+	Malformed uint64 // Malformed counts packets and messages that were dropped because they could not be read.
 
-	PacketsIn, PacketsOut uint64 // packets received and sent
-	BytesIn, BytesOut     uint64 // bytes of PacketsIn and of PacketsOut, without the transport's headers
+	PacketsIn, PacketsOut uint64 // PacketsIn and PacketsOut count packets received and sent.
+	BytesIn, BytesOut     uint64 // BytesIn and BytesOut count their bytes, without the transport's headers.
 }
 
 // String returns all figures that are not zero, on one line.

@@ -1,7 +1,7 @@
 package loss
 
-// Bridge decides how many lost snapshots in a row a client's render time bridges. A quantile of what was needed lately
-// does not tell: where one snapshot in fifty is lost, a window of a few seconds holds one loss or none.
+// Bridge decides how many lost snapshots in a row a client's render time bridges. A quantile of the delays that were needed
+// lately does not tell: where one snapshot in fifty is lost, a window of a few seconds holds one loss or none.
 // So the share of lost packets decides. It is measured over far more packets, and each step is left at a much
 // smaller share than it is entered at. Otherwise the delay would change back and forth where the share is
 // near a step. The zero Bridge bridges none.
