@@ -120,12 +120,17 @@ var hangs = map[string]func(free *atomic.Bool){
 	"spins":  func(free *atomic.Bool) { spinsInGame(free) },
 }
 
+// The two are not inlined, since a stack has to show their names: on what the compiler inlined,
+// a goroutine may be stopped at an instruction that belongs to its caller.
+//
+//go:noinline
 func blockedInGame(free *atomic.Bool) {
 	for !free.Load() {
 		time.Sleep(time.Millisecond)
 	}
 }
 
+//go:noinline
 func spinsInGame(free *atomic.Bool) {
 	for !free.Load() {
 	}
