@@ -14,21 +14,21 @@ type guest struct {
 	peer     transport.PeerID
 	conn     *netcode.Conn
 	state    guestState
-	heard    time.Duration     // when the newest packet came
-	player   foretick.PlayerID // 0 before it has a place, and for an observer
+	heard    time.Duration     // heard is when the newest packet came.
+	player   foretick.PlayerID // player is 0 for an observer, and before the guest has a place.
 	observes bool
-	holds    netcode.Tick // the newest settled tick that the peer has, as far as the relay knows
-	showed   bool         // the peer has said so itself since it follows
-	faults   int
+	holds    netcode.Tick // holds is the newest settled tick that the peer has, as far as the relay knows.
+	showed   bool         // showed is true if the peer has named holds itself since it follows.
+	faults   int          // faults counts messages that could not be read.
 }
 
 // guestState is how far a guest has come.
 type guestState uint8
 
 const (
-	greeting  guestState = iota // it has sent no hello that was taken
-	waiting                     // it needs a world
-	following                   // it has a world, and gets settled ticks
+	greeting  guestState = iota // A guest that greets has sent no hello that was taken.
+	waiting                     // A guest that waits needs a world.
+	following                   // A guest that follows has a world, and gets settled ticks.
 )
 
 // mostFaults is how many malformed messages a peer may send.

@@ -11,9 +11,9 @@ import (
 
 // match is what a relay has from the hello of the first player until the last one has left.
 type match struct {
-	protocol uint64 // the hash of what all peers play
+	protocol uint64 // protocol is the hash of what all peers play.
 	rules    rules
-	id       uint64
+	id       uint64 // id tells matches apart. It is never 0.
 	clock    matchClock
 	places   *places
 	settling *settling

@@ -12,22 +12,22 @@ import (
 // inputsAhead is how many ticks a player's inputs may be ahead of the newest settled tick.
 const inputsAhead = 128
 
-// place is one player's. Its number is its index in places.all, plus 1.
+// place is the place of one player. Its number is its index in places.all, plus 1.
 type place struct {
-	taken  bool // somebody has it: see person
-	joined bool // the player is in the match, since a settled tick
-	leaves bool // the player leaves in the next settled tick
-	absent bool // the relay does not wait for the player
-	token  [16]byte
-	person uint64
-	guest  *guest        // nil while the player has no connection
-	heard  time.Duration // when the newest packet came
+	taken  bool          // taken is true if a player has the place: see person.
+	joined bool          // joined is true if the player is in the match, since a settled tick.
+	leaves bool          // leaves is true if the player leaves in the next settled tick.
+	absent bool          // absent is true if the relay does not wait for the player.
+	token  [16]byte      // token is what the player comes back with.
+	person uint64        // person tells the player from others in the same place.
+	guest  *guest        // guest is nil while the player has no connection.
+	heard  time.Duration // heard is when the newest packet came.
 	buffer *netcode.CommandBuffer
 
-	last     []byte       // the newest input of its own, then what stands in for it
-	repeated int          // for how many ticks in a row an input stood in
-	stoodIn  netcode.Tick // the newest tick in which one did
-	lies     int          // worlds that were not those of the majority
+	last     []byte       // last is the player's newest own input, or what stands in for it.
+	repeated int          // repeated counts the ticks in a row in which an input stood in.
+	stoodIn  netcode.Tick // stoodIn is the newest tick in which an input stood in.
+	lies     int          // lies counts worlds that were not those of the majority.
 
 	// early is how early the inputs came since the last packet to the player, as in settledHead.
 	early    int16
@@ -37,15 +37,17 @@ type place struct {
 // places are the players of a match and their inputs.
 type places struct {
 	all    []place
-	size   int // bytes of a command
+	size   int // size is the length of a command in bytes.
 	fields []field
-	repeat int // Config.RepeatInput in ticks
-	near   int // how many settled ticks a peer may not have yet when it joins: half a second of them
+	repeat int // repeat is RelayConfig.RepeatInput in ticks.
+	near   int // near is how many settled ticks a peer may lack when it joins: half a second of them.
 
-	stoodIn, late uint64 // inputs that stood in; inputs that came too late, of places that were given up
-	joins, leaves uint64
-	out           coder.BitWriter
-	in            coder.BitReader
+	stoodIn uint64 // stoodIn counts inputs that stood in.
+	late    uint64 // late counts the inputs that came too late, of buffers that are gone.
+	joins   uint64
+	leaves  uint64
+	out     coder.BitWriter
+	in      coder.BitReader
 }
 
 func newPlaces(cfg *RelayConfig, s *standing, rate uint8) *places {

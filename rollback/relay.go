@@ -19,25 +19,25 @@ type Relay struct {
 	endpoint transport.Endpoint
 	events   [64]transport.Event
 	guests   guests
-	match    *match // nil until a player comes
+	match    *match // match is nil until a player comes.
 
 	begun  bool
 	start  time.Time
-	now    time.Duration // the time of the newest Step, since start
-	sentAt time.Duration // when packets were sent
+	now    time.Duration // now is the time of the newest Step, since start.
+	sentAt time.Duration // sentAt is when packets were sent last.
 	body   []byte
 
 	draining atomic.Pointer[string]
 	closed   bool
 	broke    error
 
-	counted RelayStats // without what the parts count
+	counted RelayStats // counted has no figures of the running match's parts. RelayStats.add adds those.
 	shown   shownStats
 }
 
 const (
-	mostMessages = 4 // messages of a packet: an honest peer sends two
-	mostPieces   = 4 // packets of a Step to a guest whose world waits
+	mostMessages = 4 // mostMessages is how many messages a packet may have. An honest peer sends two.
+	mostPieces   = 4 // mostPieces is how many packets a guest gets in a Step while its world waits.
 )
 
 // NewRelay returns a relay. An error lists every fault of the config.

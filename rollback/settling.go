@@ -25,12 +25,12 @@ type settling struct {
 	clock    *matchClock
 	places   *places
 	standing *standing
-	wait     float64  // Config.Wait in ticks
-	ring     [][]byte // by tick modulo its length
-	newest   netcode.Tick
-	kept     int // how many ticks up to the newest are in the ring
+	wait     float64      // wait is RelayConfig.Wait in ticks.
+	ring     [][]byte     // ring has each tick at its number modulo the ring's length.
+	newest   netcode.Tick // newest is the newest settled tick.
+	kept     int          // kept is how many ticks up to the newest are in the ring.
 	next     settledTick
-	waited   uint64 // ticks that settled because the time to wait was over
+	waited   uint64 // waited counts ticks that settled because the time to wait was over.
 }
 
 // holds reports whether the ring has a tick.

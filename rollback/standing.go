@@ -22,13 +22,13 @@ import (
 // A mask has a bit for each place, the lowest bit of the first byte for player 1.
 type standing struct {
 	places   int
-	size     int // bytes of a command
+	size     int // size is the length of a command in bytes.
 	fields   []field
 	tick     netcode.Tick
-	in       uint64 // the players that are in the match, a bit for each
-	standIns uint64
-	persons  []uint64
-	commands []byte // size bytes for each place, zeros for a place that nobody has
+	in       uint64   // in has a bit for each player in the match.
+	standIns uint64   // standIns has a bit for each player for which an input stands in.
+	persons  []uint64 // persons has rosterChange.person of each place.
+	commands []byte   // commands has size bytes for each place. They are zero for a place without a player.
 
 	before, now coder.BitReader
 	out         coder.BitWriter // out ends in the bytes that append returned last.
@@ -45,8 +45,8 @@ const (
 )
 
 const (
-	mostTick    = 1000 // bytes of a tick, so that each fits into a packet
-	mostChanges = 8    // players that join or leave in one tick
+	mostTick    = 1000 // mostTick is how many bytes a tick may have, so that it fits into a packet.
+	mostChanges = 8    // mostChanges is how many players may join or leave in one tick.
 )
 
 // longestTick returns how many bytes a tick may have. It has checked rules.

@@ -9,30 +9,31 @@ import (
 )
 
 const (
-	sumRounds   = 8               // sum ticks that are compared at the same time
-	sumPatience = 3 * time.Second // how long a round waits for a player's sum
+	sumRounds   = 8               // sumRounds is how many ticks are compared at the same time.
+	sumPatience = 3 * time.Second // sumPatience is for how long a round waits for a player's sum.
 )
 
 // sums compares the sums that players send of their worlds.
 type sums struct {
 	places *places
 	rounds [sumRounds]sumRound
-	at     int          // the newest of rounds
-	agreed netcode.Tick // the newest tick at which all were equal
+	at     int          // at is the index of the newest round.
+	agreed netcode.Tick // agreed is the newest tick at which all sums were equal.
 
-	compared, differed uint64 // rounds that were decided; those in which somebody's sum differed
+	compared uint64 // compared counts the rounds that were decided.
+	differed uint64 // differed counts the rounds in which a player's sum differed.
 }
 
-// sumRound is one tick's.
+// sumRound has the players' sums of one tick.
 type sumRound struct {
 	tick     netcode.Tick
 	begun    time.Duration
-	expected uint64 // the players whose sums are waited for, a bit for each
-	came     uint64
+	expected uint64 // expected has a bit for each player whose sum is waited for.
+	came     uint64 // came has a bit for each player whose sum came.
 	of       [maxPlaces]uint64
 	decided  bool
-	majority uint64 // the sum of more than half of those that came, if most is true
-	most     bool
+	majority uint64 // majority is the sum of most players, if most is true.
+	most     bool   // most is true if more than half of the sums that came are equal.
 }
 
 // begin begins the round of a tick that settled: each of its players sends a sum, if it has a world.
@@ -86,7 +87,7 @@ func (s *sums) decide(r *sumRound) {
 		return
 	}
 	s.compared++
-	var who foretick.PlayerID // one that has the sum of most, or the first
+	var who foretick.PlayerID // who has the sum of most players, or is the first player if there is none.
 	for left := r.came; left != 0 && !r.most; left &= left - 1 {
 		who = foretick.PlayerID(bits.TrailingZeros64(left)) + 1
 		r.majority = r.of[who-1]

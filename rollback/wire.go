@@ -11,18 +11,20 @@ import (
 // Messages of a packet. A peer's commands are a netcode.MessageCommands, and its first message is a
 // netcode.MessageHello whose Data is a declaration.
 const (
-	messageSettled  netcode.MessageType = 96 // relay to peer: settledHead, then count ticks of a standing
-	messagePresence netcode.MessageType = 97 // peer to relay: presence
+	// messageSettled goes from the relay to a peer. It has a settledHead, then as many ticks of a standing as that says.
+	messageSettled netcode.MessageType = 96
+	// messagePresence goes from a peer to the relay. It has a presence.
+	messagePresence netcode.MessageType = 97
 )
 
 // Kinds of reliable messages.
 const (
-	kindWelcome uint8 = iota + 1 // relay to peer: welcome
-	kindSum                      // player to relay: sum
-	kindDiffer                   // relay to player: differ
-	kindAsk                      // relay to player: ask
-	kindPiece                    // player to relay, and relay to peer, on channelWorld: piece
-	kindWorld                    // relay to peer, on channelWorld after the pieces: worldVerdict
+	kindWelcome uint8 = iota + 1 // kindWelcome goes from the relay to a peer: welcome.
+	kindSum                      // kindSum goes from a player to the relay: sum.
+	kindDiffer                   // kindDiffer goes from the relay to a player: differ.
+	kindAsk                      // kindAsk goes from the relay to a player: ask.
+	kindPiece                    // kindPiece goes from a player to the relay, and on to a peer, on channelWorld: piece.
+	kindWorld                    // kindWorld goes from the relay to a peer, on channelWorld after the pieces: worldVerdict.
 )
 
 // The channels of a connection, and what each message may hold.
@@ -30,12 +32,12 @@ const (
 	channelMain, channelWorld = 0, 1
 
 	maxPlaces  = 64
-	maxCommand = 1024 // bytes of a packed command
+	maxCommand = 1024 // maxCommand is the length of a packed command in bytes.
 	maxFields  = 200
-	maxWindow  = 32 // ticks
-	maxPiece   = 1024
-	maxPieces  = 64 // pieces that a player may send before the relay asks for more
-	maxTicks   = 64 // ticks of one messageSettled
+	maxWindow  = 32   // maxWindow is in ticks.
+	maxPiece   = 1024 // maxPiece is the length of a piece's data in bytes.
+	maxPieces  = 64   // maxPieces is how many pieces a player may send before the relay asks for more.
+	maxTicks   = 64   // maxTicks is how many ticks a messageSettled may have.
 )
 
 // channels are those of every connection. A world waits behind everything else.
@@ -109,18 +111,18 @@ func widths(fields []field) []uint8 {
 
 // rules are what all peers of a match must agree on, beside the hash of the protocol.
 type rules struct {
-	rate   uint8   // ticks a second
-	window uint8   // ticks that peers run ahead; 0 is lockstep
-	size   uint16  // bytes of a command
-	tags   uint64  // a hash of the world's tags
-	fields []field // in the order of a command's bits. The last bits of a command may have none.
+	rate   uint8   // rate is in ticks a second.
+	window uint8   // window is how many ticks peers run ahead. 0 is lockstep.
+	size   uint16  // size is the length of a command in bytes.
+	tags   uint64  // tags is a hash of the world's tags.
+	fields []field // fields are in the order of a command's bits. The last bits of a command may have none.
 }
 
 // declaration is the Data of a peer's hello.
 type declaration struct {
 	rules
-	match uint64       // the match that the peer has a world of; 0 if of none
-	holds netcode.Tick // the newest settled tick of that world; 0 for a world that has run no tick
+	match uint64       // match is the match that the peer has a world of. 0 means none.
+	holds netcode.Tick // holds is the newest settled tick of that world. It is 0 for a world that has run no tick.
 }
 
 func (d *declaration) append(dst []byte) []byte {
@@ -150,14 +152,15 @@ func readDeclaration(b []byte) (d declaration, err error) {
 
 // welcome tells a peer that it is let in.
 type welcome struct {
-	player foretick.PlayerID // 0 for an observer
-	places uint8             // the most players of the match
-	// resumed is true if the peer has its earlier place again, and world if a world comes before the
-	// tick next. Without, next is the tick after declaration.holds, or 1 for a world that has run no tick.
-	resumed, world bool
-	next           netcode.Tick
-	match          uint64 // tells matches apart, and is a seed
-	token          [16]byte
+	player  foretick.PlayerID // player is 0 for an observer.
+	places  uint8             // places is the most players of the match.
+	resumed bool              // resumed is true if the peer has its earlier place again.
+	world   bool              // world is true if a world comes before the first settled tick.
+	// next is the tick that the settled ticks begin with. Without a world it is the tick after declaration.holds,
+	// or 1 for a peer whose world has run no tick of this match.
+	next  netcode.Tick
+	match uint64   // match tells matches apart.
+	token [16]byte // token is what the player comes back with. It is zero for an observer.
 }
 
 const (
@@ -193,7 +196,7 @@ func readWelcome(b []byte) (w welcome, err error) {
 // presence tells the relay up to which tick the peer has all settled ticks.
 type presence struct {
 	settled netcode.Tick
-	none    bool // the peer waits for a world. settled is 0.
+	none    bool // none is true if the peer waits for a world. Then settled is 0.
 }
 
 func (p presence) append(dst []byte) []byte {
@@ -229,10 +232,10 @@ func readSum(b []byte) (s sum, err error) {
 // differ tells a player that its world and another one's differ.
 type differ struct {
 	tick   netcode.Tick
-	agreed netcode.Tick      // the newest tick before at which all sums were equal, 0 if at none
-	other  foretick.PlayerID // the player whose world is another one
-	theirs uint64            // the sum of that world
-	most   bool              // most players have the sum of the player that is told
+	agreed netcode.Tick      // agreed is the newest tick before it at which all sums were equal. 0 means none.
+	other  foretick.PlayerID // other is the player whose world is another one.
+	theirs uint64            // theirs is the sum of that world.
+	most   bool              // most is true if most players have the sum of the player that is told.
 }
 
 func (d differ) append(dst []byte) []byte {
@@ -272,8 +275,8 @@ func readAsk(b []byte) (a ask, err error) {
 type piece struct {
 	tick   netcode.Tick
 	offset uint32
-	total  uint32 // bytes of the whole world
-	data   []byte // aliases the message
+	total  uint32 // total is the length of the whole world in bytes.
+	data   []byte // data aliases the message.
 }
 
 func (p *piece) append(dst []byte) []byte {
@@ -310,16 +313,16 @@ func readVerdict(b []byte) (v worldVerdict, whole []byte, err error) {
 
 // settledHead is the beginning of a messageSettled.
 type settledHead struct {
-	clock    netcode.Tick // the relay's time: tick and, in 1/256 tick, fraction
-	fraction uint8
+	clock    netcode.Tick // clock is the relay's time in whole ticks.
+	fraction uint8        // fraction is the rest of the relay's time in 1/256 tick.
 	// early is [netcode.CommandBuffer.Early] of the peer's commands against the relay's clock. It is
 	// negative for a command that came after the clock reached its tick, which is early enough if the
 	// tick was not settled yet.
 	early    int16
 	hasEarly bool
-	taken    netcode.Tick // [netcode.CommandBuffer.Ack] of the peer's commands. 0 for an observer.
-	first    netcode.Tick // the tick that the first of the ticks is
-	count    int          // the number of ticks
+	taken    netcode.Tick // taken is [netcode.CommandBuffer.Ack] of the peer's commands. It is 0 for an observer.
+	first    netcode.Tick // first is the tick that the body begins with.
+	count    int          // count is how many ticks the body has.
 }
 
 const settledHeadSize = 4 + 1 + 1 + 2 + 4 + 2 + 1

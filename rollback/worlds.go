@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	worldPatience  = 5 * time.Second  // how long a player may be silent that was asked for its world
-	nobodyPatience = 20 * time.Second // how long a guest waits if nobody can be asked
-	mostLies       = 2                // wrong worlds after which a player is dropped
-	mostTries      = 3                // how often all players are asked for a guest
+	worldPatience  = 5 * time.Second  // worldPatience is for how long a player may be silent that was asked for its world.
+	nobodyPatience = 20 * time.Second // nobodyPatience is for how long a guest waits if no player can be asked.
+	mostLies       = 2                // mostLies is the number of wrong worlds with which a player is dropped.
+	mostTries      = 3                // mostTries is how often all players are asked again for a guest.
 )
 
 // worlds passes worlds from players to guests that join late: one at a time, in the order in which they
@@ -25,27 +25,28 @@ type worlds struct {
 	settling *settling
 	sums     *sums
 	rate     uint8
-	most     uint32 // Config.MaxWorld
+	most     uint32 // most is RelayConfig.MaxWorld.
 	drop     func(g *guest, code transport.Code, reason string)
-	queue    []*guest
-	transfer transfer // of the first of queue
+	queue    []*guest // queue has the guests that wait, the oldest first.
+	transfer transfer // transfer is that of the first guest in queue.
 
-	passed, lies uint64
+	passed uint64 // passed counts worlds that arrived whole and right.
+	lies   uint64 // lies counts worlds that were not those of the majority.
 }
 
 // transfer is one world that is passed on. Its zero value asks nobody.
 type transfer struct {
-	from    *guest
-	tick    netcode.Tick  // the tick after which the world is
-	base    []byte        // the standing of that tick, once it is settled
-	until   uint32        // the offset that from was asked for
-	got     uint32        // the offset that came so far
-	total   uint32        // bytes of the world; 0 before the first piece
-	hash    hash.Hash     // of what came
-	news    time.Duration // when from last did what it was asked
-	verdict *sumRound     // a copy of the round of tick, once it is decided
-	asked   uint64        // players that were asked, a bit for each
-	tries   int           // how often all were asked
+	from    *guest        // from is the player whose world it is.
+	tick    netcode.Tick  // tick is the one at whose end the world is.
+	base    []byte        // base is the standing of tick. It is nil until the tick has settled.
+	until   uint32        // until is the offset up to which from was asked for pieces.
+	got     uint32        // got is the offset up to which pieces came.
+	total   uint32        // total is the world's length in bytes. It is 0 before the first piece.
+	hash    hash.Hash     // hash has taken all pieces that came.
+	news    time.Duration // news is when from last did what it was asked.
+	verdict *sumRound     // verdict is a copy of the round of tick. It is nil until that is decided.
+	asked   uint64        // asked has a bit for each player that was asked.
+	tries   int           // tries counts how often all players were asked.
 }
 
 // await makes a guest wait for a world.
