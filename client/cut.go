@@ -22,13 +22,21 @@ type predictedCut struct {
 }
 
 // noteCuts notes the teleports of the ticks after agreed, before a correction of t. It goes back by
-// reach ticks at most.
+// reach ticks at most, of which records has as many. Before the first prediction newest is 0, which may
+// seem to come after t, since ticks wrap around.
 func (pc *predictedCuts) noteCuts(records *prediction.History[record], agreed, t, newest, reach foretick.Tick) {
 	pc.items, pc.corrected, pc.newest = pc.items[:0], t, newest
+	if newest-t > reach {
+		pc.newest = t // no predicted tick runs again
+	}
 	if t-agreed > reach {
 		agreed = t - 1
 	}
-	for k := agreed + 1; int32(k-newest) <= 0; k++ {
+	first := agreed + 1
+	if int32(newest-first) >= int32(reach) {
+		first = newest - reach + 1
+	}
+	for k := first; int32(k-newest) <= 0; k++ {
 		if r := records.Find(k); r != nil {
 			for _, e := range r.cuts {
 				pc.items = append(pc.items, predictedCut{e, k})
