@@ -2,10 +2,7 @@ package main
 
 import (
 	"fmt"
-	"image"
-	"image/png"
 	"math"
-	"os"
 	"time"
 
 	"github.com/hajimehoshi/ebiten/v2"
@@ -14,6 +11,8 @@ import (
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/examples/ebiten/duel"
 	"github.com/foretick/foretick/examples/ebiten/keys"
+	"github.com/foretick/foretick/examples/ebiten/pad"
+	"github.com/foretick/foretick/examples/ebiten/screenshot"
 	"github.com/foretick/foretick/input"
 	"github.com/foretick/foretick/transport"
 )
@@ -27,7 +26,7 @@ type window struct {
 	here   *host // the match; nil: another process hosts it
 
 	keys *input.Map
-	pad  *pad
+	pad  *pad.Pad
 	bot  *input.Source                  // emits actions with -bot
 	read func(client.View) duel.Command // fills a command from keys
 
@@ -54,7 +53,7 @@ func newWindow(o options, here *host) (*window, error) {
 		return nil, fmt.Errorf("-bindings %w", err)
 	}
 	w := &window{
-		o: o, here: here, keys: m, pad: newPad(m), bot: m.NewSource(), rebinding: keys.Rebinding{Map: m, File: o.bindings}, game: &duel.Game{}, sound: newSpeaker(o.mute),
+		o: o, here: here, keys: m, pad: pad.New(m), bot: m.NewSource(), rebinding: keys.Rebinding{Map: m, File: o.bindings}, game: &duel.Game{}, sound: newSpeaker(o.mute),
 		showServer: o.overlays, showFigures: o.overlays,
 	}
 	if w.read, err = input.Fill[duel.Command, client.View](m); err != nil {
@@ -84,7 +83,7 @@ func (w *window) dial() (transport.Endpoint, error) {
 
 // Update implements ebiten.Game. It runs once for each frame that is drawn: see SetTPS in main.go.
 func (w *window) Update() error {
-	w.pad.poll()
+	w.pad.Poll()
 	if w.o.bot {
 		w.autopilot()
 	}
@@ -171,14 +170,7 @@ func (w *window) capture(screen *ebiten.Image) {
 	if w.o.screenshot == "" || w.frames != w.o.frames {
 		return
 	}
-	img := image.NewRGBA(screen.Bounds())
-	screen.ReadPixels(img.Pix)
-	f, err := os.Create(w.o.screenshot)
-	if err == nil {
-		err = png.Encode(f, img)
-	}
-	if err != nil {
+	if err := screenshot.Write(screen, w.o.screenshot); err != nil {
 		panic(err)
 	}
-	_ = f.Close()
 }

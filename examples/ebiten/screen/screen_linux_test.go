@@ -76,7 +76,7 @@ var (
 
 // Runs the game's own tests with a display.
 func TestWithDisplay(t *testing.T) {
-	cmd := exec.Command("go", "test", "-tags", "display", "..")
+	cmd := exec.Command("go", "test", "-tags", "display", "..", "../pad")
 	cmd.Env = append(os.Environ(), "DISPLAY="+display(t))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)

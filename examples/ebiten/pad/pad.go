@@ -1,4 +1,5 @@
-package main
+// Package pad is the adapter from Ebitengine's devices to package input: copy it into your game.
+package pad
 
 import (
 	"slices"
@@ -10,8 +11,8 @@ import (
 	"github.com/foretick/foretick/input"
 )
 
-// pad reads the devices with Ebitengine and feeds an input.Map: copy it into your game.
-type pad struct {
+// Pad reads the devices with Ebitengine and feeds an input.Map.
+type Pad struct {
 	keys     *input.Map
 	board    []boardKey                         // the keys of a keyboard that package input knows
 	pads     map[ebiten.GamepadID]*input.Source // one for each gamepad that was used
@@ -25,8 +26,9 @@ type boardKey struct {
 	name string
 }
 
-func newPad(keys *input.Map) *pad {
-	p := &pad{keys: keys, pads: map[ebiten.GamepadID]*input.Source{}}
+// New returns the adapter that feeds keys.
+func New(keys *input.Map) *Pad {
+	p := &Pad{keys: keys, pads: map[ebiten.GamepadID]*input.Source{}}
 	known := input.StandardKeys()
 	for code := range ebiten.KeyMax + 1 {
 		if name := keyName(code); slices.Contains(known, name) {
@@ -78,8 +80,8 @@ var padAxes = [...]string{
 	ebiten.StandardGamepadAxisRightStickHorizontal: "gamepad_rstick_x", ebiten.StandardGamepadAxisRightStickVertical: "gamepad_rstick_y",
 }
 
-// poll feeds the state of every device. Call it once a frame, before the game reads the Map.
-func (p *pad) poll() {
+// Poll feeds the state of every device. Call it once a frame, before the game reads the Map.
+func (p *Pad) Poll() {
 	if !ebiten.IsFocused() {
 		if p.wasThere {
 			p.keys.ReleaseAll()
@@ -107,7 +109,7 @@ func (p *pad) poll() {
 
 // gamepads feeds each gamepad into a Source of its own, so that releasing a button on one does
 // not release that of another.
-func (p *pad) gamepads() {
+func (p *Pad) gamepads() {
 	p.ids = ebiten.AppendGamepadIDs(p.ids[:0])
 	for id, source := range p.pads {
 		if !slices.Contains(p.ids, id) {
