@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/server"
 )
@@ -118,7 +119,7 @@ func (r *Replay) sameBuild() bool { return r.tape.info.Debug == debugBuild }
 // otherBuild lists how this build and machine differ from those that recorded the tape.
 func (t *Tape) otherBuild() (list []string) {
 	in := &t.info
-	for _, is := range []struct{ what, was, now string }{{"build", in.Build, buildName()}, {"Go version", in.Go, runtime.Version()}, {"architecture", in.Arch, runtime.GOARCH}} {
+	for _, is := range []struct{ what, was, now string }{{"build", in.Build, game.BuildName()}, {"Go version", in.Go, runtime.Version()}, {"architecture", in.Arch, runtime.GOARCH}} {
 		if is.was != is.now {
 			list = append(list, fmt.Sprintf("the tape's %s is %q, and this one's %q", is.what, is.was, is.now))
 		}

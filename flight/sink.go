@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"time"
 
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/tape"
 	"github.com/foretick/foretick/transport"
 )
@@ -47,7 +47,7 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 	pair("name", r.cfg.Name)
 	pair("game", r.cfg.Game)
 	pair("protocol", fmt.Sprintf("%016x", h.Protocol))
-	pair("build", buildName())
+	pair("build", game.BuildName())
 	pair("go", runtime.Version())
 	pair("os", runtime.GOOS)
 	pair("arch", runtime.GOARCH)
@@ -62,21 +62,6 @@ func (r *sink) Begin(h tape.Head, e transport.Endpoint, random io.Reader) (trans
 }
 
 const settingPrefix = "config."
-
-// buildName returns the program, its version and its revision.
-func buildName() string {
-	b, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	name := b.Path + " " + b.Main.Version
-	for _, s := range b.Settings {
-		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
-			name += " " + s.Value
-		}
-	}
-	return name
-}
 
 // Step implements tape.Sink.
 func (r *sink) Step(now time.Time, hash func() uint64) {

@@ -28,6 +28,9 @@ type corner struct {
 	pressed int // pressed counts the Steps in which the player pressed something.
 	hidden  bool
 	desyncs []Desync
+	told    []time.Duration // told has the times of desyncs.
+	settled []time.Duration // settled has for each tick when it settled here.
+	before  func(View)      // before, when set, is called before each Step.
 }
 
 // midnight is the time at which simulated networks begin.
@@ -69,7 +72,7 @@ func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View
 			return now
 		})
 	}
-	cfg.OnDesync = func(d Desync) { c.desyncs = append(c.desyncs, d) }
+	cfg.OnDesync = func(d Desync) { c.desyncs, c.told = append(c.desyncs, d), append(c.told, b.net.Now()) }
 	if cfg.Redial != nil {
 		cfg.Redial = func() (transport.Endpoint, error) {
 			c.end = b.net.Dial(b.out, link, link)
@@ -82,7 +85,13 @@ func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View
 	var step func()
 	step = func() {
 		if !c.hidden {
-			c.peer.Step(midnight.Add(b.net.Now()))
+			if c.before != nil {
+				c.before(c.peer.View())
+			}
+			v := c.peer.Step(midnight.Add(b.net.Now()))
+			for len(c.settled) <= int(v.Settled) {
+				c.settled = append(c.settled, b.net.Now())
+			}
 		}
 		b.net.At(b.net.Now()+time.Second/60, step)
 	}

@@ -30,7 +30,12 @@
 // refused by New.
 //
 // Players send a sum of their world each second. The relay compares them, and tells the players whose
-// worlds differ: see [Config].OnDesync. A peer that joins late, or comes back too late, gets the world of a
+// worlds differ. Two of these then run the ticks since the newest equal worlds again, and compare them until they
+// know the tick, the system, the field and both values, or that code outside of systems wrote the world: see
+// [Config].OnDesync and [Cause]. [Peer.WriteReplay] writes a match as its inputs, and a [Replay] plays it again, bit
+// for bit. A build that computes otherwise is told where.
+//
+// A peer that joins late, or comes back too late, gets the world of a
 // player, which the relay passes on in pieces and compares with the sum of most players. A world that is
 // another one never arrives: the relay asks another player.
 //

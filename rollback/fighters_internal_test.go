@@ -2,6 +2,7 @@ package rollback
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,9 +25,58 @@ type fighters struct {
 	fighter, bolt, box ecs.Prefab
 	bodies             *ecs.Query
 
-	heard    heard
-	finals   []strike
-	unsteady bool // unsteady makes a system write what no other peer does.
+	heard  heard
+	finals []strike
+	plant  plant
+}
+
+// plant makes a system of one peer compute otherwise, in all ticks from one on.
+type plant struct {
+	system string
+	field  string
+	from   foretick.Tick
+	did    map[foretick.Tick]bool // did has the ticks whose newest run computed otherwise.
+}
+
+// after is called at the end of each system, and of a handler.
+func (g *fighters) after(system string, f *foretick.Frame, of ecs.Entity) {
+	if g.plant.system != system || f.Tick < g.plant.from {
+		return
+	}
+	w := f.World
+	field := g.plant.field
+	if strings.HasPrefix(field, "score.") {
+		v, err := w.SingletonValue(field)
+		if err == nil {
+			err = w.SetSingletonValue(field, another(v))
+		}
+		g.plant.did[f.Tick] = err == nil
+		return
+	}
+	v, err := w.Value(of, field)
+	if err == nil {
+		err = w.SetValue(of, field, another(v))
+	}
+	g.plant.did[f.Tick] = err == nil
+}
+
+// another returns another value of the same type.
+func another(v any) any {
+	switch v := v.(type) {
+	case float32:
+		return v + 2
+	case int16:
+		return v + 1
+	case int32:
+		return v + 1
+	case uint8:
+		return v | 128
+	case uint16:
+		return v + 1
+	case uint32:
+		return v + 1
+	}
+	panic(v)
 }
 
 type position struct {
@@ -127,10 +177,9 @@ func (g *fighters) walk(f *foretick.Frame, rows ecs.Rows) {
 		if cmd[i].Jump || cmd[i].Fire {
 			body[i].Presses++
 		}
-		if g.unsteady && f.Tick == 300 {
-			body[i].Turned++
-		}
 	}
+	delete(g.plant.did, f.Tick)
+	g.after("walk", f, rows.Entity(0))
 }
 
 func (g *fighters) fire(f *foretick.Frame, rows ecs.Rows) {
@@ -151,10 +200,12 @@ func (g *fighters) fire(f *foretick.Frame, rows ecs.Rows) {
 			body[i].Last = e
 		}
 	}
+	g.after("fire", f, rows.Entity(0))
 }
 
 func (g *fighters) fly(f *foretick.Frame, rows ecs.Rows) {
 	pos, shots := g.pos.Slice(rows), g.shot.Slice(rows)
+	defer g.after("fly", f, rows.Entity(0))
 	for i := range shots {
 		pos[i].X += shots[i].VX * f.DT
 		pos[i].Y += shots[i].VY * f.DT
@@ -176,6 +227,7 @@ func (g *fighters) fly(f *foretick.Frame, rows ecs.Rows) {
 
 func (g *fighters) strike(f *foretick.ServerFrame, by foretick.By, s strike) {
 	g.heard.onServer++
+	defer g.after("OnServer handlers", f.Frame, s.Of)
 	body := g.body.Find(f.World, s.Of)
 	if body == nil {
 		return
@@ -199,6 +251,7 @@ func (g *fighters) rot(f *foretick.Frame, rows ecs.Rows) {
 			f.Destroy(rows.Entity(i))
 		}
 	}
+	g.after("rot", f, rows.Entity(0))
 }
 
 // presses returns how often a player pressed something, as its fighter knows.

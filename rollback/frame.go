@@ -49,8 +49,11 @@ func (e *frameEnd) FinalFor(foretick.PlayerID) foretick.Tick { return e.sim.sett
 // Raised returns what happens to an event. One that a handler raises which runs once is dropped, because a run
 // again of the tick would not raise it.
 func (e *frameEnd) Raised(ecs.Entity, foretick.PlayerID, int) game.Fate {
-	if e.frames.Telling {
+	switch {
+	case e.frames.Telling:
 		return 0
+	case e.sim.apart:
+		return game.EventHappens
 	}
 	return game.EventHappens | game.EventPredicted | game.EventLasts
 }

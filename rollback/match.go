@@ -140,6 +140,22 @@ func (m *match) takePresence(g *guest, p presence) error {
 	return nil
 }
 
+// passClue passes a clue on to the player that it is for. Only players whose worlds differ may send some.
+func (m *match) passClue(g *guest, body []byte) error {
+	c, err := readClue(body)
+	if err != nil || int(c.player) > len(m.places.all) {
+		return netcode.ErrMalformed
+	}
+	from, to := m.places.at(g.player), m.places.at(c.player)
+	if from.clues == 0 || to.clues == 0 || to.guest == nil {
+		return nil // it is late, or the other player is gone
+	}
+	from.clues--
+	c.player = g.player
+	_ = to.guest.conn.SendReliable(m.settling.newest, kindClue, c.append(nil)) // without it, the search ends by itself
+	return nil
+}
+
 // appendSettled appends a body of messageSettled for a guest, of up to limit bytes. A guest whose next
 // tick is gone waits for a world from then on.
 func (m *match) appendSettled(dst []byte, g *guest, now time.Duration, limit int) []byte {

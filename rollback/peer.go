@@ -26,6 +26,12 @@ type Peer struct {
 	own     own
 	joining joining
 	serving serving
+	record  record
+	outside outside
+	search  *search
+	// searched is the agreed tick of the newest search. Worlds that go on to differ are not searched again.
+	searched    foretick.Tick
+	hasSearched bool
 
 	view     View
 	start    time.Time
@@ -49,6 +55,7 @@ func New(cfg Config) (*Peer, error) {
 	p.own = newOwn(p.p, cfg.Sample)
 	p.packed = make([]byte, p.p.CommandSize())
 	p.joining.most = cfg.MaxWorld
+	p.record.rules, p.record.most = &p.link.rules, mostRecord
 	p.pace.even, p.pace.behind = cfg.Window == 0 || cfg.Observe, foretick.Tick(cfg.Behind)
 	p.pace.delay = delay{hand: cfg.Delay, above: cfg.DelayAbove.Seconds() * float64(p.p.TickRate), window: float64(cfg.Window), rate: p.p.TickRate}
 	if cfg.DelayAbove < 0 {
@@ -66,6 +73,7 @@ func (p *Peer) newWorld() {
 	}
 	p.sim = newSimulation(p.p, p.cfg.Tags, window)
 	p.view.World = p.sim.world
+	p.outside = newOutside(p.sim)
 }
 
 // Step receives what the relay sent, runs the ticks that are due at now, sends the player's commands, and returns
@@ -85,10 +93,13 @@ func (p *Peer) Step(now time.Time) View {
 	p.link.now = p.now
 	before := p.sim.counts
 	if p.link.err == nil {
+		p.outside.look()
 		p.receive()
 		p.link.redial()
 		made := p.play()
+		p.outside.keep()
 		p.draw(p.now - since)
+		p.searchOn()
 		p.send(made)
 	}
 	p.look(before)
@@ -167,6 +178,12 @@ func (p *Peer) takeReliable(kind uint8, body []byte) error {
 			p.differ(d)
 		}
 		return err
+	case kindClue:
+		c, err := readClue(body)
+		if err == nil && p.search != nil {
+			p.search.hear(&c)
+		}
+		return err
 	case kindAsk:
 		a, err := readAsk(body)
 		if err == nil {
@@ -200,7 +217,7 @@ func (p *Peer) enter(w *welcome) error {
 		}
 		p.match = w.match
 		p.sim.start(1)
-		p.inbox.begin(newStanding(&p.link.rules, int(w.places)), p.cfg.Behind)
+		p.begin(newStanding(&p.link.rules, int(w.places)), p.sim.bytes())
 	default:
 		return netcode.ErrMalformed
 	}
@@ -221,19 +238,16 @@ func (p *Peer) takeWorld(body []byte) error {
 		return err
 	}
 	p.match = p.link.welcome.match
-	p.inbox.begin(s, p.cfg.Behind)
+	p.begin(s, world)
 	p.stats.Worlds++
 	return nil
 }
 
-// differ tells the game that its world is another one than that of others. The search for the system that made
-// them differ begins here.
-func (p *Peer) differ(d differ) {
-	p.stats.Desyncs++
-	p.cfg.Logger.Error("rollback: the worlds of two peers differ", "tick", d.tick, "agreed", d.agreed, "other", d.other, "most", d.most)
-	if p.cfg.OnDesync != nil {
-		p.cfg.OnDesync(Desync{Tick: d.tick, Agreed: d.agreed, Other: d.other, Most: d.most})
-	}
+// begin begins to take ticks after a standing's, with the world of that tick, whose bytes it keeps.
+func (p *Peer) begin(s *standing, world []byte) {
+	p.record.begin(s, world)
+	p.inbox.begin(s, p.cfg.Behind)
+	p.search, p.hasSearched = nil, false
 }
 
 // takeSettled takes a message with settled ticks.
@@ -309,7 +323,9 @@ func (p *Peer) settle() {
 		p.noteStandIn(s)
 		taken := p.sim.sums.taken
 		p.sim.settle(s)
+		p.record.add(s)
 		if p.sim.sums.taken != taken {
+			p.record.addSum(p.sim.sums.newest, p.sim.sums.world)
 			p.serving.offer(p.sim.sums.newest.tick, p.sim.sums.world)
 		}
 	}

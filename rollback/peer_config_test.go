@@ -1,7 +1,9 @@
 package rollback_test
 
 import (
+	"bytes"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,6 +32,41 @@ func TestPeerConfigNumbers(t *testing.T) {
 		c.Protocol, c.Transport = foretick.NewProtocol("buttons", 1), n.Dial(n.Listen(), sim.LAN, sim.LAN)
 		c.Protocol.Command(&cmd)
 		_, err := rollback.New(c)
+		return err
+	})
+}
+
+// TestReplayConfigNumbers: zero is the default, and absurd numbers are errors.
+func TestReplayConfigNumbers(t *testing.T) {
+	n := sim.NewNetwork(1)
+	protocol := func() *foretick.Protocol {
+		var cmd ecs.Component[button]
+		p := foretick.NewProtocol("buttons", 1)
+		p.Command(&cmd)
+		return p
+	}
+	listening := n.Listen()
+	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: listening, Players: 1})
+	require.NoError(t, err)
+	peer, err := rollback.New(rollback.Config{Protocol: protocol(), Transport: n.Dial(listening, sim.LAN, sim.LAN)})
+	require.NoError(t, err)
+	var replay bytes.Buffer
+	require.ErrorContains(t, peer.WriteReplay(&replay), "no match yet")
+	for end := n.Now() + 2*time.Second; n.Now() < end; n.Run(n.Now() + 10*time.Millisecond) {
+		relay.Step(time.Unix(0, int64(n.Now())))
+		peer.Step(time.Unix(0, int64(n.Now())))
+	}
+	require.Equal(t, rollback.Playing, peer.View().State)
+	require.NoError(t, peer.WriteReplay(&replay))
+	fieldtest.Config[rollback.ReplayConfig](t, fieldtest.Rules{}, func(c rollback.ReplayConfig) error {
+		c.Protocol, c.From = protocol(), bytes.NewReader(replay.Bytes())
+		r, err := rollback.NewReplay(c)
+		for more := err == nil; more; {
+			more, err = r.Step()
+		}
+		if err == nil {
+			require.Equal(t, peer.View().Settled, r.Tick())
+		}
 		return err
 	})
 }

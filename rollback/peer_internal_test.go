@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -161,20 +160,6 @@ func TestDelayLosesNoPress(t *testing.T) {
 	require.Greater(t, c.pressed, 90)
 	require.Equal(t, c.pressed, c.presses())
 	require.Equal(t, before, c.peer.Stats().StandIns)
-}
-
-// TestDesyncIsTold: where a system is not deterministic, both players are told of it within 2.5 s.
-func TestDesyncIsTold(t *testing.T) {
-	b := newBout(t, 6, RelayConfig{Players: 2})
-	b.join(0, far, Config{}, nil)
-	bad := b.join(0, far, Config{}, nil)
-	bad.game.unsteady = true
-	b.run(5*time.Second + 2500*time.Millisecond)
-	for _, c := range b.corners {
-		require.NotEmpty(t, c.desyncs)
-		require.Equal(t, foretick.Tick(300), c.desyncs[0].Tick)
-		require.Equal(t, foretick.Tick(240), c.desyncs[0].Agreed)
-	}
 }
 
 // TestHostPlaysToo: the relay's process may have a player of its own, whose path has no length.

@@ -260,6 +260,8 @@ func (r *Relay) readReliable(g *guest, m netcode.Reliable) error {
 			r.match.sums.take(g.player, s)
 		}
 		return err
+	case m.Kind == kindClue && m.Channel == channelMain:
+		return r.match.passClue(g, m.Payload)
 	case m.Kind == kindPiece && m.Channel == channelWorld:
 		return r.match.worlds.take(r.now, g, m.Payload)
 	}

@@ -30,6 +30,9 @@ type simulation struct {
 	events events
 	sums   worldSums
 
+	apart bool   // apart is true for a playback, which needs no saves and shows nothing.
+	mark  func() // mark, when set, is called in a tick before and after its handlers of OnServer.
+
 	// window is how many ticks may run ahead of the settled ones.
 	window  foretick.Tick
 	settled foretick.Tick // settled is the newest tick that nothing can change any more.
@@ -95,7 +98,7 @@ func (m *simulation) settle(s *settledTick) {
 	}
 	m.settled = s.tick
 	m.events.settle(&m.frame, m.settled)
-	if m.sums.due(m.settled) {
+	if !m.apart && m.sums.due(m.settled) {
 		m.takeSum()
 	}
 }
@@ -134,7 +137,13 @@ func (m *simulation) runTick(t foretick.Tick, s *settledTick) {
 	}
 	m.inputs.fill(f, s)
 	m.p.Schedule.Execute(m.world, f)
+	if m.mark != nil {
+		m.mark()
+	}
 	m.events.drain(f)
+	if m.mark != nil {
+		m.mark()
+	}
 	m.events.end(f)
 	ecs.Engine(m.world).WatchOutside(true)
 	m.newest = t
@@ -150,14 +159,20 @@ func (m *simulation) runTick(t foretick.Tick, s *settledTick) {
 
 func (m *simulation) slotOf(t foretick.Tick) int { return int(t % (m.window + 1)) }
 
-// save keeps the world for a rollback. In lockstep there is none.
+// save keeps the world for a rollback, and to find what code outside of systems writes.
 func (m *simulation) save() {
-	if m.window == 0 {
+	if m.apart {
 		return
 	}
 	slot := m.slotOf(m.newest)
 	m.history.Save(slot)
 	m.events.save(slot)
+}
+
+// bytes returns the world as bytes.
+func (m *simulation) bytes() []byte {
+	b, _ := ecs.Engine(m.world).AppendWorld(nil) // New refuses worlds that cannot be written
+	return b
 }
 
 // takeSum computes the sum of the newest settled tick. The world may be ahead of it, and is brought back.

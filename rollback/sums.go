@@ -120,7 +120,9 @@ func (s *sums) decide(r *sumRound) {
 
 // tell tells a player that its world and another's differ.
 func (s *sums) tell(r *sumRound, player, other foretick.PlayerID, most bool) {
-	if g := s.places.at(player).guest; g != nil {
+	pl := s.places.at(player)
+	pl.clues = mostClues
+	if g := pl.guest; g != nil {
 		d := differ{tick: r.tick, agreed: s.agreed, other: other, theirs: r.of[other-1], most: most}
 		_ = g.conn.SendReliable(r.tick, kindDiffer, d.append(nil)) // a full queue ends the connection elsewhere
 	}

@@ -25,6 +25,8 @@ const (
 	kindAsk                      // kindAsk goes from the relay to a player: ask.
 	kindPiece                    // kindPiece goes from a player to the relay, and on to a peer, on channelWorld: piece.
 	kindWorld                    // kindWorld goes from the relay to a peer, on channelWorld after the pieces: worldVerdict.
+	kindClue                     // kindClue goes from a player to the relay, and on to another player: clue.
+
 )
 
 // The channels of a connection, and what each message may hold.

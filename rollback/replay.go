@@ -1,0 +1,290 @@
+package rollback
+
+import (
+	"compress/flate"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/game"
+)
+
+// Replay plays a match again, from the inputs that [Peer.WriteReplay] wrote. Each tick has the world that it had
+// in the match, as long as the code is the same. Every second that is checked. A Replay is not safe for concurrent
+// use.
+type Replay struct {
+	cfg   ReplayConfig
+	file  replayFile
+	play  *playback
+	steps []uint32 // steps are the sums of the steps of the newest tick, for a trace.
+	was   []uint32 // was are those that Against has.
+	ended error
+}
+
+// ReplayConfig sets a [Replay] up. Protocol and From are required. Zero in any other field means the default named.
+type ReplayConfig struct {
+	// Protocol is the game's. Required. It must be the protocol of the match.
+	Protocol *foretick.Protocol
+	// From is what WriteReplay wrote. Required. NewReplay reads it whole.
+	From io.Reader
+	// Tags are those of Config.Tags in the match.
+	Tags []string
+	// MaxWorld is the most bytes of a world with which the replay may begin. 0 means 16 MiB. Negative is an error. At
+	// most 1 GiB.
+	MaxWorld int
+	// Trace, when set, is given a sum of the world after each system. Together with the replay it shows later which
+	// system computes otherwise. It grows by 4 bytes for each system and tick.
+	Trace io.Writer
+	// Against is a trace that another build wrote of this replay. The tick and system are named in which the builds
+	// differ. nil compares the sums of each second only.
+	Against io.Reader
+}
+
+// Divergence is the error of a [Replay] whose world is another one than that of the match.
+type Divergence struct {
+	// Agreed is the newest tick at which the worlds were equal.
+	Agreed foretick.Tick
+	// Tick is the first tick that was compared and differs.
+	Tick foretick.Tick
+	// System is the name of the system that computes otherwise, as [Cause].System. Empty without
+	// ReplayConfig.Against.
+	System string
+	// Recorded is the build that wrote the replay.
+	Recorded string
+}
+
+// Error says where the worlds differ.
+func (d *Divergence) Error() string {
+	if d.System != "" {
+		return fmt.Sprintf("foretick: this build differs from that of the trace in tick %d, in system %q", d.Tick, d.System)
+	}
+	return fmt.Sprintf("foretick: this build differs from that of the match (%s) between tick %d and tick %d: let that build write a trace, and give it as ReplayConfig.Against, to name the system", d.Recorded, d.Agreed, d.Tick)
+}
+
+// replayFile is a replay as it is written: replayMagic, then compressed
+//
+//	protocol    8 bytes
+//	rules       length 2, then as in a hello
+//	build       length 2, and the text
+//	places      1
+//	tick        4 bytes: the one that the match begins after
+//	standing    length 4, and standing.appendWhole of that tick
+//	world       length 4, and its bytes
+//	sums        number 4; each: tick 4, sum 8
+//	ticks       length 4, and the settled ticks as the relay sends them
+type replayFile struct {
+	protocol uint64
+	rules    rules
+	build    string
+	places   int
+	begin    moment
+	sums     []sum
+	ticks    []byte
+}
+
+const replayMagic = "FTRB\x01"
+
+// WriteReplay writes the match as this peer has it up to View.Settled: with inputs alone, a few kB a minute. A peer
+// that joined late has it from there on, and of a very long match the newest 8 MiB of inputs are kept. It returns
+// an error if there is no match yet, and the error of to. Call it where Step may be called, or in Config.OnDesync.
+func (p *Peer) WriteReplay(to io.Writer) error {
+	if p.record.standing == nil {
+		return errors.New("foretick: Peer.WriteReplay: there is no match yet: wait until View.State is Playing")
+	}
+	r := &p.record
+	f := replayFile{protocol: p.p.Hash, rules: *r.rules, build: game.BuildName(), places: r.places, begin: r.base, sums: r.sums, ticks: r.ticks}
+	return f.write(to)
+}
+
+func (f *replayFile) write(to io.Writer) error {
+	var b []byte
+	part := func(data []byte) { b = append(le.AppendUint32(b, uint32(len(data))), data...) }
+	b = le.AppendUint64(b, f.protocol)
+	d := declaration{rules: f.rules}
+	rules := d.append(nil)
+	b = append(le.AppendUint16(b, uint16(len(rules))), rules...)
+	build := f.build[:min(len(f.build), 1<<10)]
+	b = append(le.AppendUint16(b, uint16(len(build))), build...)
+	b = le.AppendUint32(append(b, byte(f.places)), f.begin.tick)
+	part(f.begin.standing)
+	part(f.begin.world)
+	b = le.AppendUint32(b, uint32(len(f.sums)))
+	for _, s := range f.sums {
+		b = s.append(b)
+	}
+	part(f.ticks)
+	if _, err := io.WriteString(to, replayMagic); err != nil {
+		return err
+	}
+	z, err := flate.NewWriter(to, flate.DefaultCompression)
+	if err != nil {
+		return err
+	}
+	_, err = z.Write(b)
+	return errors.Join(err, z.Close())
+}
+
+var errReplay = errors.New("foretick: rollback.ReplayConfig.From is no whole replay: read it from where Peer.WriteReplay wrote it")
+
+// read reads a replay with a world of up to most bytes.
+func (f *replayFile) read(from io.Reader, most int) error {
+	magic := make([]byte, len(replayMagic))
+	if _, err := io.ReadFull(from, magic); err != nil || string(magic) != replayMagic {
+		return errors.Join(errReplay, err)
+	}
+	limit := int64(most) + 2*mostRecord
+	b, err := io.ReadAll(io.LimitReader(flate.NewReader(from), limit+1))
+	if err != nil {
+		return errors.Join(errReplay, err)
+	}
+	if int64(len(b)) > limit {
+		return fmt.Errorf("foretick: the replay is larger than a world of %d bytes and its inputs can be: raise rollback.ReplayConfig.MaxWorld", most)
+	}
+	c := cursor{b: b}
+	part := func(n uint32) []byte { return c.take(int(min(n, uint32(len(c.b)+1)))) }
+	f.protocol = c.u64()
+	d, err := readDeclaration(part(uint32(c.u16())))
+	f.rules = d.rules
+	f.build = string(part(uint32(c.u16())))
+	f.places, f.begin.tick = int(c.u8()), c.u32()
+	f.begin.standing, f.begin.world = part(c.u32()), part(c.u32())
+	for n := c.u32(); n > 0 && !c.bad; n-- {
+		f.sums = append(f.sums, sum{c.u32(), c.u64()})
+	}
+	f.ticks = part(c.u32())
+	if err != nil || c.err(f.places >= 1 && f.places <= maxPlaces) != nil {
+		return errReplay
+	}
+	if len(f.begin.world) > most {
+		return fmt.Errorf("foretick: the replay begins with a world of %d bytes: raise rollback.ReplayConfig.MaxWorld, which is %d", len(f.begin.world), most)
+	}
+	return nil
+}
+
+// NewReplay reads a replay. The error lists every fault of the configuration. It also says if the replay cannot be
+// read, or is of another protocol.
+func NewReplay(cfg ReplayConfig) (*Replay, error) {
+	if cfg.Protocol == nil {
+		return nil, errors.New("foretick: rollback.ReplayConfig.Protocol is nil")
+	}
+	if err := cfg.Protocol.Err(); err != nil {
+		return nil, err
+	}
+	p := compiledOf(cfg.Protocol)
+	errs := []error{refuseProtocol(p), p.CheckConfigTags("rollback.ReplayConfig", cfg.Tags)}
+	if cfg.From == nil {
+		errs = append(errs, errors.New("foretick: rollback.ReplayConfig.From is nil: open what Peer.WriteReplay wrote"))
+	}
+	if cfg.MaxWorld == 0 {
+		cfg.MaxWorld = defaultMaxWorld
+	}
+	if cfg.MaxWorld < 0 || cfg.MaxWorld > mostMaxWorld {
+		errs = append(errs, fmt.Errorf("foretick: rollback.ReplayConfig.MaxWorld is %d: use up to %d, or 0 for %d", cfg.MaxWorld, mostMaxWorld, defaultMaxWorld))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	r := &Replay{cfg: cfg}
+	if err := r.file.read(cfg.From, cfg.MaxWorld); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.file.protocol != p.Hash:
+		return nil, fmt.Errorf("foretick: the replay is of another protocol, recorded by %s", r.file.build)
+	case r.file.rules.tags != tagsHash(cfg.Tags):
+		return nil, errors.New("foretick: the match had other tags than rollback.ReplayConfig.Tags")
+	}
+	var err error
+	r.play, err = newPlayback(p, cfg.Tags, &r.file.rules, r.file.places, &r.file.begin, r.file.ticks)
+	if err != nil {
+		return nil, errors.Join(errReplay, err)
+	}
+	if cfg.Trace != nil || cfg.Against != nil {
+		r.play.after = func(int) { r.steps = append(r.steps, uint32(r.play.sum())) }
+	}
+	return r, nil
+}
+
+// World returns the world at the end of Tick. Reading it is free. Nothing may write it.
+func (r *Replay) World() *ecs.World { return r.play.sim.world }
+
+// Tick returns the newest tick that ran.
+func (r *Replay) Tick() foretick.Tick { return r.play.tick() }
+
+// Build returns the program that recorded the match, with its version and revision as far as it knew them.
+func (r *Replay) Build() string { return r.file.build }
+
+// Step runs the next tick. It returns false after the last one, and with an error, which ends the replay. The error
+// is a [*Divergence] if the world is another one than in the match.
+func (r *Replay) Step() (bool, error) {
+	if r.ended != nil {
+		return false, r.ended
+	}
+	r.steps = r.steps[:0]
+	more, err := r.play.run()
+	switch {
+	case err != nil:
+		err = errors.Join(errReplay, err)
+	case more:
+		if err = r.trace(); err == nil {
+			err = r.compare()
+		}
+	}
+	r.ended = err
+	return more && err == nil, err
+}
+
+// compare compares the world with the sum of its tick, if there is one.
+func (r *Replay) compare() error {
+	s := r.file.sums
+	if len(s) == 0 || s[0].tick != r.Tick() {
+		return nil
+	}
+	if r.play.sum() != s[0].sum {
+		return &Divergence{Agreed: r.file.begin.tick, Tick: s[0].tick, Recorded: r.file.build}
+	}
+	r.file.begin.tick, r.file.sums = s[0].tick, s[1:]
+	return nil
+}
+
+// trace writes the sums of the tick's steps, and compares them.
+func (r *Replay) trace() error {
+	if r.cfg.Trace != nil {
+		b := le.AppendUint16(nil, uint16(len(r.steps)))
+		for _, s := range r.steps {
+			b = le.AppendUint32(b, s)
+		}
+		if _, err := r.cfg.Trace.Write(b); err != nil {
+			return err
+		}
+	}
+	if r.cfg.Against == nil {
+		return nil
+	}
+	if err := r.readTrace(); err != nil {
+		return fmt.Errorf("foretick: rollback.ReplayConfig.Against is no trace of this replay: %w", err)
+	}
+	for i, s := range r.steps {
+		if i >= len(r.was) || r.was[i] != s {
+			return &Divergence{Agreed: r.Tick() - 1, Tick: r.Tick(), System: r.play.stepName(i), Recorded: r.file.build}
+		}
+	}
+	return nil
+}
+
+// readTrace reads the sums of a tick.
+func (r *Replay) readTrace() error {
+	var n [2]byte
+	if _, err := io.ReadFull(r.cfg.Against, n[:]); err != nil {
+		return err
+	}
+	b := make([]byte, 4*int(le.Uint16(n[:])))
+	_, err := io.ReadFull(r.cfg.Against, b)
+	r.was = r.was[:0]
+	for ; len(b) > 0; b = b[4:] {
+		r.was = append(r.was, le.Uint32(b))
+	}
+	return err
+}

@@ -1,0 +1,167 @@
+package rollback
+
+import (
+	"bytes"
+	"compress/flate"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick"
+)
+
+// recorded plays a bout of two and returns a player's replay and its end.
+func recorded(t *testing.T, seed uint64, d time.Duration) (replay []byte, c *corner) {
+	b := newBout(t, seed, RelayConfig{Players: 2})
+	c = b.join(0, far, Config{}, nil)
+	b.join(0, far, Config{}, nil)
+	b.run(d)
+	b.compare()
+	var out bytes.Buffer
+	require.NoError(t, c.peer.WriteReplay(&out))
+	return out.Bytes(), c
+}
+
+// playAgain plays a replay to its end with a game.
+func playAgain(t *testing.T, replay []byte, g *fighters, cfg ReplayConfig) (*Replay, error) {
+	cfg.Protocol, cfg.From = g.protocol(t), bytes.NewReader(replay)
+	r, err := NewReplay(cfg)
+	require.NoError(t, err)
+	for {
+		if more, err := r.Step(); !more {
+			return r, err
+		}
+	}
+}
+
+// TestReplayIsTheMatch: a replay ends in the world of the match, bit for bit, and handlers for the screen do not run.
+// A minute of two players who press keys all the time takes few kB.
+func TestReplayIsTheMatch(t *testing.T) {
+	replay, c := recorded(t, 21, time.Minute)
+	t.Logf("%d bytes a minute", len(replay))
+	require.Less(t, len(replay), 12_000)
+	g := new(fighters)
+	r, err := playAgain(t, replay, g, ReplayConfig{})
+	require.NoError(t, err)
+	require.Equal(t, c.peer.View().Settled, r.Tick())
+	require.NotEmpty(t, r.Build())
+	m := c.peer.record.moments[len(c.peer.record.moments)-1]
+	again, err := newPlayback(c.peer.p, nil, c.peer.record.rules, c.peer.record.places, &m, c.peer.record.ticks[m.offset:])
+	require.NoError(t, err)
+	_, err = again.runTo(r.Tick(), 100)
+	require.NoError(t, err)
+	require.Equal(t, again.sum(), r.play.sum())
+	require.Equal(t, heard{onServer: g.heard.onServer}, g.heard)
+	require.Positive(t, g.heard.onServer)
+	require.Empty(t, g.finals)
+	require.Greater(t, len(r.play.sim.inputs.latest.players), 1)
+}
+
+// TestReplayOfALateJoin: who joined late has the match from there on.
+func TestReplayOfALateJoin(t *testing.T) {
+	b := newBout(t, 22, RelayConfig{Players: 3, History: 10 * time.Second})
+	b.join(0, far, Config{}, nil)
+	b.join(0, far, Config{}, nil)
+	b.run(13 * time.Second)
+	late := b.join(b.net.Now(), far, Config{}, nil)
+	b.run(8 * time.Second)
+	var out bytes.Buffer
+	require.NoError(t, late.peer.WriteReplay(&out))
+	r, err := playAgain(t, out.Bytes(), new(fighters), ReplayConfig{})
+	require.NoError(t, err)
+	require.Equal(t, late.peer.View().Settled, r.Tick())
+	require.Greater(t, late.peer.record.base.tick, foretick.Tick(600))
+}
+
+// TestReplayOfOtherCode: a build that computes otherwise says in which second. With a trace of the build that
+// recorded the match it names the tick and the system. Without the comparison in Replay.trace it does not.
+func TestReplayOfOtherCode(t *testing.T) {
+	replay, _ := recorded(t, 23, 20*time.Second)
+	var trace bytes.Buffer
+	_, err := playAgain(t, replay, new(fighters), ReplayConfig{Trace: &trace})
+	require.NoError(t, err)
+	_, err = playAgain(t, replay, new(fighters), ReplayConfig{Against: bytes.NewReader(trace.Bytes())})
+	require.NoError(t, err)
+	for _, p := range []plant{{system: "walk", field: "fighter.HP"}, {system: "fly", field: "bolt.Fuse"}, {system: "OnServer handlers", field: "score.Hits"}} {
+		p.from, p.did = 500, map[foretick.Tick]bool{}
+		_, err := playAgain(t, replay, &fighters{plant: p}, ReplayConfig{})
+		var second *Divergence
+		require.ErrorAs(t, err, &second)
+		require.Equal(t, second.Agreed+60, second.Tick)
+		first := p.from
+		for ; !p.did[first]; first++ {
+			require.Less(t, first, second.Tick)
+		}
+		require.Greater(t, first, second.Agreed)
+		p.did = map[foretick.Tick]bool{}
+		_, err = playAgain(t, replay, &fighters{plant: p}, ReplayConfig{Against: bytes.NewReader(trace.Bytes())})
+		var exact *Divergence
+		require.ErrorAs(t, err, &exact)
+		require.Equal(t, Divergence{Agreed: first - 1, Tick: first, System: p.system, Recorded: second.Recorded}, *exact)
+		t.Log(exact)
+	}
+	_, err = playAgain(t, replay, new(fighters), ReplayConfig{Against: bytes.NewReader(trace.Bytes()[:1000])})
+	require.ErrorContains(t, err, "is no trace of this replay")
+}
+
+// TestWrongReplays: what is no replay is an error, whatever its bytes say.
+func TestWrongReplays(t *testing.T) {
+	replay, _ := recorded(t, 24, 5*time.Second)
+	open := func(b []byte, cfg ReplayConfig) error {
+		cfg.Protocol, cfg.From = new(fighters).protocol(t), bytes.NewReader(b)
+		r, err := NewReplay(cfg)
+		for more := err == nil; more; {
+			more, err = r.Step()
+		}
+		return err
+	}
+	require.NoError(t, open(replay, ReplayConfig{}))
+	require.ErrorContains(t, open(replay[:len(replay)/2], ReplayConfig{}), "is no whole replay")
+	require.ErrorContains(t, open([]byte("FTRB\x02"), ReplayConfig{}), "is no whole replay")
+	require.ErrorContains(t, open(nil, ReplayConfig{}), "is no whole replay")
+	require.ErrorContains(t, open(replay, ReplayConfig{MaxWorld: 100}), "raise rollback.ReplayConfig.MaxWorld")
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(replay[len(replayMagic):])))
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		b := bytes.Clone(plain)
+		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		b = b[:len(b)-r.IntN(2)*r.IntN(40)]
+		var out bytes.Buffer
+		out.WriteString(replayMagic)
+		z, _ := flate.NewWriter(&out, 1)
+		_, _ = z.Write(b)
+		_ = z.Close()
+		_ = open(out.Bytes(), ReplayConfig{}) // an error or another match, but no panic
+	}
+}
+
+// TestRecordIsBounded: a match that goes on for ever keeps the newest inputs, from a world on.
+func TestRecordIsBounded(t *testing.T) {
+	r := record{rules: &testRules, most: 1 << 17}
+	s := vectorStanding()
+	r.begin(s, []byte("the world at the beginning"))
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for i := range 60_000 {
+		tick := randomTick(rnd, r.standing)
+		r.add(&tick)
+		if i%60 == 59 {
+			r.addSum(sum{tick: tick.tick, sum: uint64(i)}, []byte{byte(i)})
+			require.NotNil(t, r.at(tick.tick))
+		}
+	}
+	require.Less(t, len(r.ticks), r.most+10_000)
+	require.Positive(t, r.from)
+	require.Equal(t, r.sums[0].tick, r.base.tick+60)
+	again := newStanding(&testRules, testPlaces)
+	require.NoError(t, again.readWhole(r.base.tick, r.base.standing))
+	var tick settledTick
+	for left, ok := r.ticks, true; len(left) > 0; {
+		left, ok = again.read(left, &tick)
+		require.True(t, ok)
+	}
+	require.Equal(t, r.standing.appendWhole(nil), again.appendWhole(nil))
+}
