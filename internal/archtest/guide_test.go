@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/releasetest"
 )
 
 // TestGuideIsTested: each piece of Go code in the guide is part of a file that is
@@ -38,6 +41,17 @@ func TestGuideIsTested(t *testing.T) {
 		}
 	})
 	require.Greater(t, n, 20, "where is the guide?")
+}
+
+// TestModelsPage: the whole table of the page about models is what its program prints. The program's own test plays the
+// first rows alone.
+func TestModelsPage(t *testing.T) {
+	costtest.Long(t)
+	cmd := releasetest.GoCommand("test", "-v", "-run", "^TestPage$", "./docs/guide/models", "-all")
+	cmd.Dir = repository(t)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS: TestPage")
 }
 
 // fill does to a template of cmd/new what that does for a game named mygame.

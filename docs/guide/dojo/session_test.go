@@ -1,0 +1,187 @@
+package dojo_test
+
+import (
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/docs/guide/dojo"
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/examples/fighter/game"
+	"github.com/foretick/foretick/rollback"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/local"
+	"github.com/foretick/foretick/transport/sim"
+)
+
+// ring is a match in virtual time: everything that steps does so 240 times a second.
+type ring struct {
+	now   time.Time
+	steps []func(now time.Time)
+	until func() // until runs the network, if there is one.
+}
+
+func (r *ring) run(d time.Duration) {
+	for end := r.now.Add(d); r.now.Before(end); {
+		r.now = r.now.Add(time.Second / 240)
+		if r.until != nil {
+			r.until()
+		}
+		for _, step := range r.steps {
+			step(r.now)
+		}
+	}
+}
+
+// heard counts the strikes that a player hears.
+type heard struct{ strikes int }
+
+// fighter is a bot, which counts its presses.
+func (r *ring) fighter(p *dojo.Player, seed uint64, presses *int, ear *heard) {
+	var bot *game.Bot
+	p.Press = func(v rollback.View) game.Command {
+		if bot == nil {
+			bot = game.NewBot(p.Game, seed)
+			p.Game.Heard = func(ecs.Entity, game.Strike) { ear.strikes++ }
+		}
+		c := bot.Command(v.World, v.Player, v.Tick)
+		if c.Punch || c.Kick || c.Special {
+			*presses++
+		}
+		return c
+	}
+}
+
+// wounds returns the life that both fighters of a world have lost, and a round before counts as all of it.
+func wounds(t *testing.T, p *dojo.Player) int {
+	t.Helper()
+	w := p.Peer.View().World
+	pair, ok := p.Game.Pair(w)
+	require.True(t, ok)
+	a, b := p.Game.Fighter.Get(w, pair[0]), p.Game.Fighter.Get(w, pair[1])
+	return 2000 - int(a.Life) - int(b.Life) + 1000*int(a.Wins+b.Wins)
+}
+
+// TestHost: a process relays the match that it plays in, and another one joins and hits.
+func TestHost(t *testing.T) {
+	var host, guest dojo.Player
+	r := &ring{now: time.Unix(0, 0)}
+	var a, b int
+	var ear heard
+	r.fighter(&host, 1, &a, &ear)
+	r.fighter(&guest, 2, &b, &ear)
+	outer := local.New(nil) // in place of a socket
+	relay, err := host.Host(outer)
+	require.NoError(t, err)
+	require.NoError(t, guest.Join(func() (transport.Endpoint, error) { return outer.Dial(nil), nil }))
+	var line string
+	r.steps = append(r.steps, relay.Step, func(now time.Time) { _, line = host.Frame(now) }, func(now time.Time) { guest.Frame(now) })
+	require.Empty(t, line)
+	deadline := time.Now().Add(time.Minute)
+	for s := relay.Stats(); s.Ticks < 600 || s.Players < 2; s = relay.Stats() {
+		require.True(t, time.Now().Before(deadline), "%v", s)
+		r.run(100 * time.Millisecond)
+		time.Sleep(time.Millisecond) // the memory's goroutine needs a moment
+	}
+	require.Empty(t, line)
+	require.Positive(t, a)
+	require.Positive(t, b)
+	require.Positive(t, wounds(t, &host))
+	require.Positive(t, ear.strikes)
+	require.NoError(t, host.Peer.Close())
+	require.NoError(t, relay.Close("the host has left"))
+	for range 100 {
+		r.now = r.now.Add(time.Second / 60)
+		_, line = guest.Frame(r.now)
+		time.Sleep(time.Millisecond)
+	}
+	require.Equal(t, "the match has ended", line)
+}
+
+// TestDelays: the page's table has the input delay of matches with these ways between the players, and how many ticks are
+// ahead of the settled ones.
+func TestDelays(t *testing.T) {
+	page, err := os.ReadFile("../fighters.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| (\d+) ms \| (\d+) \| ([\d.]+) \|$`).FindAllSubmatch(page, -1)
+	require.Len(t, rows, 6)
+	for _, row := range rows {
+		way, delay, ahead := number(t, row[1]), number(t, row[2]), number(t, row[3])
+		r, relay, dial := network(t, sim.Link{Latency: time.Duration(way) * time.Millisecond / 2})
+		r.steps = append(r.steps, relay.Step)
+		var presses int
+		var ear heard
+		var sum, frames int
+		for i := range uint64(2) {
+			var p dojo.Player
+			r.fighter(&p, i, &presses, &ear)
+			require.NoError(t, p.Join(dial))
+			r.steps = append(r.steps, func(now time.Time) {
+				if v, _ := p.Frame(now); i == 0 && v.Tick > 600 {
+					sum += int(v.Tick - v.Settled)
+					frames++
+					require.InDelta(t, delay, v.Delay, 1, "%v ms", way)
+				}
+			})
+		}
+		r.run(20 * time.Second)
+		require.Positive(t, presses)
+		require.InDelta(t, ahead, float64(sum)/float64(frames), 0.3, "%v ms", way)
+	}
+}
+
+func number(t *testing.T, text []byte) float64 {
+	v, err := strconv.ParseFloat(string(text), 64)
+	require.NoError(t, err)
+	return v
+}
+
+// network returns a relay on a simulated network, and what connects to it.
+func network(t *testing.T, link sim.Link) (r *ring, relay *rollback.Relay, dial func() (transport.Endpoint, error)) {
+	net, begin := sim.NewNetwork(5), time.Unix(0, 0)
+	r = &ring{now: begin}
+	r.until = func() { net.Run(r.now.Sub(begin)) }
+	listen := net.Listen()
+	relay, err := dojo.NewRelay(listen)
+	require.NoError(t, err)
+	return r, relay, func() (transport.Endpoint, error) { return net.Dial(listen, link, link), nil }
+}
+
+// TestWatch: over a network, both players have the same world, and a spectator sees it later.
+func TestWatch(t *testing.T) {
+	r, relay, dial := network(t, sim.Link{Latency: 40 * time.Millisecond, Loss: 0.02})
+	var left, right, watcher dojo.Player
+	var a, b int
+	var ears [2]heard
+	r.fighter(&left, 1, &a, &ears[0])
+	r.fighter(&right, 2, &b, &ears[1])
+	require.NoError(t, left.Join(dial))
+	require.NoError(t, right.Join(dial))
+	end, err := dial()
+	require.NoError(t, err)
+	require.NoError(t, watcher.Watch(end, 60))
+	r.steps = append(r.steps, relay.Step)
+	for _, p := range []*dojo.Player{&left, &right, &watcher} {
+		r.steps = append(r.steps, func(now time.Time) { p.Frame(now) })
+	}
+	r.run(30 * time.Second)
+	s := relay.Stats()
+	require.Greater(t, int(s.Compared), 20)
+	require.Zero(t, s.Differed)
+	require.Empty(t, left.Desyncs)
+	require.Greater(t, a, 30)
+	require.Greater(t, b, 30)
+	require.Positive(t, wounds(t, &left))
+	require.Positive(t, left.Peer.Stats().Rollbacks)
+	require.InDelta(t, int(s.Tick)-60, int(watcher.Peer.View().Tick), 15)
+	require.Positive(t, ears[0].strikes)
+	before := left.Peer.View().Delay
+	require.Positive(t, before, "the path is longer than DelayAbove")
+	left.Slower()
+	r.run(2 * time.Second)
+	require.Equal(t, before+1, left.Peer.View().Delay)
+}
