@@ -28,6 +28,14 @@ func Vectors() []Vector {
 		{"differ", "kind 3", differ{tick: 120, agreed: 60, other: 2, theirs: 3, most: true}.append(nil)},
 		{"ask", "kind 4", ask{tick: 60, until: 65536}.append(nil)},
 		{"piece", "kind 5", (&piece{tick: 60, offset: 1024, total: 1026, data: []byte{7, 8}}).append(nil)},
+		{"clue with points", "kind 7", (&clue{player: 2, tick: 120, level: levelSteps, length: 9, points: []point{{4, 0x11223344}, {8, 5}}}).append(nil)},
+		{"clue with the value that a system computed", "kind 7", (&clue{
+			player: 1, tick: 120, level: levelValues, length: 300, found: true, place: 7,
+			cause: &finding{spot: spot{entity: 0x0102030405060708, column: 3, field: 2}, field: "body.VY", value: "1.5"},
+		}).append(nil)},
+		{"clue of a player whose world was written outside of systems", "kind 7", (&clue{
+			player: 2, tick: 120, level: levelOutside, cause: &finding{field: "score.Hits", value: "9", expected: "1", first: 61, last: 90},
+		}).append(nil)},
 		{"presence", "type 97", presence{settled: 0x01020304}.append(nil)},
 		{"presence of a peer that waits for a world", "type 97", presence{none: true}.append(nil)},
 		{"settled, without ticks", "type 96", far.append(nil)},

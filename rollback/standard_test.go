@@ -120,6 +120,8 @@ func (r *reader) describe(of string, b []byte) (string, error) {
 		r.world, w.b = append(r.world, w.b...), nil
 	case "kind 6":
 		r.verdict(&out, w)
+	case "kind 7":
+		clue(&out, w)
 	case "type 96":
 		r.head(&out, w)
 	case "type 97":
@@ -135,6 +137,25 @@ func (r *reader) describe(of string, b []byte) (string, error) {
 		return "", errStandard
 	}
 	return out.String(), nil
+}
+
+func clue(out *strings.Builder, w *wire) {
+	w.bad = len(w.b) > 1151
+	player, tick, level, flags, length, place := w.upTo(64), w.unsigned(4), w.upTo(3), w.upTo(3), w.unsigned(4), w.unsigned(4)
+	fmt.Fprintf(out, "clue player %d tick %d level %d length %d", player, tick, level, length)
+	if w.bad = w.bad || player == 0; flags&1 == 1 {
+		fmt.Fprintf(out, " found %d", place)
+	}
+	for n := w.upTo(64); n > 0 && !w.bad; n-- {
+		fmt.Fprintf(out, " %d: %08x", w.unsigned(4), w.unsigned(4))
+	}
+	if flags&2 == 2 {
+		fmt.Fprintf(out, " entity %x component %d field %d first %d last %d", w.unsigned(8), w.unsigned(2), w.unsigned(2), w.unsigned(4), w.unsigned(4))
+		for range 3 {
+			fmt.Fprintf(out, " %q", w.take(int(w.upTo(200))))
+		}
+	}
+	fmt.Fprintln(out)
 }
 
 func (r *reader) declaration(out *strings.Builder, w *wire) {

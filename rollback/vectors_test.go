@@ -104,7 +104,8 @@ type runner struct {
 	cmd    ecs.Component[counting]
 	prefab ecs.Prefab
 
-	made map[uint16]int8 // made has the direction that the player chose with each number.
+	made      map[uint16]int8 // made has the direction that the player chose with each number.
+	wrongFrom foretick.Tick   // wrongFrom is the tick from which on the game computes what others do not. 0 means none.
 }
 
 type counter struct {
@@ -130,10 +131,13 @@ func (g *runner) protocol(t *testing.T) *foretick.Protocol {
 			g.count.Get(f.World, e).Filler[i] = f.Rand(uint64(i))
 		}
 	})
-	p.Shared("count", func(_ *foretick.Frame, rows ecs.Rows) {
+	p.Shared("count", func(f *foretick.Frame, rows ecs.Rows) {
 		count, cmd := g.count.Slice(rows), g.cmd.Slice(rows)
 		for i := range count {
 			count[i].Number = cmd[i].Number
+			if g.wrongFrom > 0 && f.Tick >= g.wrongFrom {
+				count[i].Filler[0]++
+			}
 		}
 	}, ecs.Read(&g.cmd), ecs.Write(&g.count))
 	require.NoError(t, p.Err())
@@ -162,7 +166,7 @@ func (e *tapped) Recv(ev []transport.Event) int {
 }
 
 // TestTrafficFollowsTheStandard: the standard's decoder reads all that peers and a relay say in a match with losses, a
-// late player and a spectator. It has the commands that the players made, and in the end
+// late player, a spectator and a player whose world differs. It has the commands that the players made, and in the end
 // the relay's standing.
 func TestTrafficFollowsTheStandard(t *testing.T) {
 	net := sim.NewNetwork(4)
@@ -187,8 +191,8 @@ func TestTrafficFollowsTheStandard(t *testing.T) {
 	})
 	kinds, ticks, known, right := map[string]int{}, 0, map[foretick.PlayerID]*runner{}, 0
 	var readers []*reader
-	join := func(observe bool) {
-		g := &runner{made: map[uint16]int8{}}
+	join := func(observe bool, wrongFrom foretick.Tick) {
+		g := &runner{made: map[uint16]int8{}, wrongFrom: wrongFrom}
 		link := sim.Link{Latency: 20 * time.Millisecond, Loss: 0.02}
 		r := &reader{strict: true}
 		e := &tapped{Endpoint: net.Dial(end, link, link)}
@@ -255,14 +259,15 @@ func TestTrafficFollowsTheStandard(t *testing.T) {
 		every(net.Now(), func() { peer.Step(begin.Add(net.Now())) })
 		readers = append(readers, r)
 	}
-	join(false)
-	join(false)
-	join(false)
-	net.At(12*time.Second, func() { join(false) })
-	net.At(13*time.Second, func() { join(true) })
+	join(false, 0)
+	join(false, 0)
+	join(false, 960)
+	net.At(12*time.Second, func() { join(false, 0) })
+	net.At(13*time.Second, func() { join(true, 0) })
 	net.Run(22 * time.Second)
 	for _, kind := range []string{
-		"declaration", "up type 97", "up kind 2", "up kind 5 on channel 1", "down type 96", "down kind 1", "down kind 4",
+		"declaration", "up type 97", "up kind 2", "up kind 5 on channel 1", "down type 96", "down kind 1", "down kind 3",
+		"up kind 7", "down kind 7", "down kind 4",
 		"down kind 5 on channel 1", "down kind 6 on channel 1",
 	} {
 		require.Positive(t, kinds[kind], kind)
