@@ -4,9 +4,11 @@ package dojo
 
 import (
 	"errors"
+	"io"
 	"log"
 	"time"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/fighter/game"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport"
@@ -24,8 +26,11 @@ type Player struct {
 	Peer *rollback.Peer
 	// Press returns what the player presses. It is called once a rendered frame.
 	Press func(v rollback.View) game.Command
-	// Desyncs are the ticks in which this world was another one than that of the other player.
-	Desyncs []rollback.Desync
+	// Fault is where a replay is written if the players' worlds differ.
+	Fault io.Writer
+	// Differs is true once this world was another one than that of the other player, and Cause is why.
+	Differs bool
+	Cause   *rollback.Cause
 }
 
 // Join joins a match. dial connects to the relay, as in udp.Dial(address, udp.Config{}), also after a connection was
@@ -40,12 +45,42 @@ func (p *Player) Join(dial func() (transport.Endpoint, error)) error {
 		Protocol: p.Game.Protocol(), Transport: end, Redial: dial,
 		Sample:     rollback.Sample(&p.Game.Command, p.Press),
 		DelayAbove: 50 * time.Millisecond, // the default: what a longer path takes delays the own input
-		OnDesync:   func(d rollback.Desync) { p.Desyncs = append(p.Desyncs, d) },
+		OnDesync:   p.differs,
 	})
 	if err != nil {
 		return errors.Join(err, end.Close(transport.Closed, ""))
 	}
 	return nil
+}
+
+// differs notes that the worlds differ. A cause comes once: it has the system, the field and both values.
+func (p *Player) differs(d rollback.Desync) {
+	p.Differs = true
+	if d.Cause == nil {
+		return
+	}
+	p.Cause = d.Cause
+	log.Print(d.Cause)
+	if p.Fault != nil {
+		if err := p.Peer.WriteReplay(p.Fault); err != nil {
+			log.Print(err)
+		}
+	}
+}
+
+// Replay plays a match again, and gives each tick's world to draw.
+func Replay(from io.Reader, draw func(g *game.Game, w *ecs.World)) error {
+	g := &game.Game{}
+	r, err := rollback.NewReplay(rollback.ReplayConfig{Protocol: g.Protocol(), From: from})
+	if err != nil {
+		return err
+	}
+	for {
+		if more, err := r.Step(); !more {
+			return err // a *rollback.Divergence, if this build computes otherwise
+		}
+		draw(g, r.World())
+	}
 }
 
 // Watch shows a match that others play, some ticks later.
@@ -73,6 +108,8 @@ func (p *Player) Frame(now time.Time) (v rollback.View, line string) {
 	switch {
 	case v.State == rollback.Closed:
 		line = "the match has ended"
+	case p.Differs:
+		line = "the two machines disagree"
 	case v.State == rollback.Resuming:
 		line = "connection lost, trying again"
 	case v.State != rollback.Playing:
