@@ -21,6 +21,10 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 	case h.Role > netcode.RoleObserve:
 		return transport.Refused, fmt.Sprintf("this relay does not know role %d: it takes players (0) and observers (1)", h.Role)
 	case r.match == nil && h.Role == netcode.RoleObserve:
+		if !g.observes && r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
+			return transport.Full, "no more observers are let in"
+		}
+		g.observes, g.heard = true, now
 		return 0, ""
 	case r.match == nil && draining == nil:
 		if longestTick(&d.rules, r.cfg.Players) > mostTick {
@@ -36,7 +40,7 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 	}
 	var w welcome
 	if h.Role == netcode.RoleObserve {
-		if r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
+		if !g.observes && r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
 			return transport.Full, "no more observers are let in"
 		}
 		g.observes = true

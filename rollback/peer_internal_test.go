@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -107,6 +108,35 @@ func TestSpectators(t *testing.T) {
 	}
 	sums := b.corners[0].peer.sim.sums.newest
 	require.Equal(t, sums, late.peer.sim.sums.newest)
+}
+
+// TestSpectatorsWait: spectators that come long before the first player see the match from its beginning, and no more
+// of them wait than may watch.
+func TestSpectatorsWait(t *testing.T) {
+	b := newBout(t, 8, RelayConfig{Players: 2, MaxObservers: 2, Timeout: 2 * time.Second})
+	var all []*corner
+	for range 3 {
+		all = append(all, b.join(0, far, Config{Observe: true}, nil))
+	}
+	b.run(20 * time.Second)
+	b.join(b.net.Now(), far, Config{}, nil)
+	b.join(b.net.Now(), far, Config{}, nil)
+	b.run(5 * time.Second)
+	watch, refused := 0, 0
+	for _, c := range all {
+		switch v := c.peer.View(); v.State {
+		case Playing:
+			watch++
+			require.Greater(t, v.Settled, foretick.Tick(200))
+			require.Zero(t, c.peer.Stats().Worlds)
+		case Closed:
+			refused++
+			var ended *transport.DisconnectError
+			require.ErrorAs(t, v.Err, &ended)
+			require.Equal(t, transport.Full, ended.Code)
+		}
+	}
+	require.Equal(t, [2]int{2, 1}, [2]int{watch, refused})
 }
 
 // TestHiddenTab: while a player gives no input, the others wait for it once, no longer than the relay does.

@@ -70,6 +70,9 @@ func (r *Relay) Step(now time.Time) {
 			r.endMatch()
 		}
 	}
+	if r.match == nil && r.now-r.sentAt >= idle {
+		r.greetObservers()
+	}
 	r.show()
 	r.endpoint.Flush()
 	if r.match == nil && r.draining.Load() != nil {
@@ -285,6 +288,17 @@ func (r *Relay) send() {
 		size := r.finish(g, p)
 		for n := 1; n < mostPieces && size > netcode.MinMTU && g.conn.PendingOn(channelWorld) > 0; n++ {
 			size = r.finish(g, g.conn.Begin(r.now))
+		}
+	}
+}
+
+// greetObservers sends something to those that wait for a match, so that they know that the relay is there.
+func (r *Relay) greetObservers() {
+	r.sentAt = r.now
+	for _, g := range r.guests.all {
+		if g.observes && !g.conn.Paused(r.now) {
+			r.finish(g, g.conn.Begin(r.now))
+			drainFates(g.conn)
 		}
 	}
 }
