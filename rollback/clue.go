@@ -18,6 +18,7 @@ type clue struct {
 	place  uint32  // place is where the lists begin to differ, if found is true.
 	found  bool
 	cause  *finding // cause is what the sender has there. It comes with the place of a value, and with outside.
+	build  string   // build is the sender's program and machine, at levelTicks and levelOutside.
 }
 
 // level is how far a search is.
@@ -49,8 +50,8 @@ type finding struct {
 const (
 	mostPoints = 64
 	mostClues  = 64  // mostClues is how many clues the relay passes on for a player and differ.
-	mostText   = 200 // mostText is how many bytes a text of a clue may have.
-	mostClue   = 1 + 4 + 1 + 4 + 4 + 1 + 1 + 8*mostPoints + 8 + 2 + 2 + 3*(1+mostText) + 8
+	mostText   = 100 // mostText is how many bytes a text of a clue may have.
+	mostClue   = 1 + 4 + 1 + 1 + 4 + 4 + 1 + 8*mostPoints + 1 + mostText + 8 + 2 + 2 + 4 + 4 + 3*(1+mostText)
 )
 
 const (
@@ -72,16 +73,20 @@ func (c *clue) append(dst []byte) []byte {
 	for _, p := range c.points {
 		dst = le.AppendUint32(le.AppendUint32(dst, p.place), p.hash)
 	}
+	dst = appendText(dst, c.build)
 	if f := c.cause; f != nil {
 		dst = le.AppendUint64(dst, uint64(f.spot.entity))
 		dst = le.AppendUint16(le.AppendUint16(dst, f.spot.column), f.spot.field)
 		dst = le.AppendUint32(le.AppendUint32(dst, f.first), f.last)
-		for _, text := range []string{f.field, f.value, f.expected} {
-			text = text[:min(len(text), mostText)]
-			dst = append(append(dst, byte(len(text))), text...)
-		}
+		dst = appendText(appendText(appendText(dst, f.field), f.value), f.expected)
 	}
 	return dst
+}
+
+// appendText appends the length and the bytes of a text, of which it cuts off what is too long.
+func appendText(dst []byte, text string) []byte {
+	text = text[:min(len(text), mostText)]
+	return append(append(dst, byte(len(text))), text...)
 }
 
 func readClue(b []byte) (cl clue, err error) {
@@ -98,16 +103,19 @@ func readClue(b []byte) (cl clue, err error) {
 		}
 		cl.points = append(cl.points, point{c.u32(), c.u32()})
 	}
+	text := func() (s string) {
+		n := int(c.u8())
+		if right = right && n <= mostText; right {
+			s = string(c.take(n))
+		}
+		return s
+	}
+	cl.build = text()
 	if flags&clueCause != 0 && !c.bad && right {
 		f := &finding{}
 		f.spot = spot{ecs.Entity(c.u64()), c.u16(), c.u16()}
 		f.first, f.last = c.u32(), c.u32()
-		for _, text := range []*string{&f.field, &f.value, &f.expected} {
-			n := int(c.u8())
-			if right = right && n <= mostText; right {
-				*text = string(c.take(n))
-			}
-		}
+		f.field, f.value, f.expected = text(), text(), text()
 		cl.cause = f
 	}
 	return cl, c.err(right)

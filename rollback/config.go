@@ -81,6 +81,9 @@ type Desync struct {
 	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, the worlds
 	// of tick Agreed are gone, or an earlier Desync with the same Agreed has it.
 	Cause *Cause
+	// OtherBuild is the program of Other, with its version, revision and machine as far as it knows them, such as
+	// "go1.26.0 amd64 v1 game v1.2.0". Compare it first: two builds may compute otherwise. Empty without a search.
+	OtherBuild string
 }
 
 // Cause is what made the worlds of two peers differ. Both ran the ticks since the newest equal worlds again, and

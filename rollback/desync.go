@@ -1,5 +1,7 @@
 package rollback
 
+import "github.com/foretick/foretick/internal/game"
+
 // differ takes in that the peer's world is another one than that of another player. The search for the cause
 // begins, unless it has before.
 func (p *Peer) differ(d differ) {
@@ -13,7 +15,7 @@ func (p *Peer) differ(d differ) {
 		p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.agreed, d.tick), p.sendClue)
 	}
 	if p.search == nil {
-		p.report(d, nil)
+		p.report(d, nil, "")
 	}
 }
 
@@ -31,9 +33,9 @@ func (p *Peer) searchOn() {
 	var found *Cause
 	if s.known {
 		found = &s.cause
-		p.cfg.Logger.Error("rollback: why the worlds differ", "cause", found.String())
+		p.cfg.Logger.Error("rollback: why the worlds differ", "cause", found.String(), "build", buildName(), "theirs", s.build)
 	}
-	p.report(s.differ, found)
+	p.report(s.differ, found, s.build)
 }
 
 func (p *Peer) sendClue(c *clue) {
@@ -43,8 +45,13 @@ func (p *Peer) sendClue(c *clue) {
 }
 
 // report tells the game that the worlds differ.
-func (p *Peer) report(d differ, c *Cause) {
+func (p *Peer) report(d differ, c *Cause, build string) {
 	if p.cfg.OnDesync != nil {
-		p.cfg.OnDesync(Desync{Tick: d.tick, Agreed: d.agreed, Other: d.other, Most: d.most, Cause: c})
+		p.cfg.OnDesync(Desync{Tick: d.tick, Agreed: d.agreed, Other: d.other, Most: d.most, Cause: c, OtherBuild: build})
 	}
+}
+
+// buildName returns the program that runs and its machine, as far as the program knows them.
+func buildName() string {
+	return game.MachineName() + " " + game.BuildName()
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
-	"github.com/foretick/foretick/internal/game"
 )
 
 // Replay plays a match again, from the inputs that [Peer.WriteReplay] wrote. Each tick has the world that it had
@@ -94,7 +93,7 @@ func (p *Peer) WriteReplay(to io.Writer) error {
 		return errors.New("foretick: Peer.WriteReplay: there is no match yet: wait until View.State is Playing")
 	}
 	r := &p.record
-	f := replayFile{protocol: p.p.Hash, rules: *r.rules, build: game.BuildName(), places: r.places, begin: r.base, sums: r.sums, ticks: r.ticks}
+	f := replayFile{protocol: p.p.Hash, rules: *r.rules, build: buildName(), places: r.places, begin: r.base, sums: r.sums, ticks: r.ticks}
 	return f.write(to)
 }
 

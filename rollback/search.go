@@ -32,6 +32,7 @@ type search struct {
 	speaks  bool  // speaks is true if the other player waits for a clue.
 	told    *finding
 
+	build string // build is the other player's.
 	done  bool
 	known bool // known is true if the cause was found.
 	cause Cause
@@ -151,8 +152,13 @@ func (s *search) endOutside(writer foretick.PlayerID, f *finding) {
 
 // hear takes a clue of the other player.
 func (s *search) hear(c *clue) {
+	if s.done || c.tick != s.differ.tick || c.player != s.differ.other {
+		return
+	}
+	if c.build != "" {
+		s.build = c.build
+	}
 	switch {
-	case s.done || c.tick != s.differ.tick || c.player != s.differ.other:
 	case c.level == levelOutside:
 		if f := c.cause; f != nil {
 			s.endOutside(c.player, f)
@@ -201,7 +207,9 @@ func (s *search) speak() {
 }
 
 func (s *search) tell(c *clue) {
-	c.player, c.tick = s.differ.other, s.differ.tick
+	if c.player, c.tick = s.differ.other, s.differ.tick; c.level == levelTicks || c.level == levelOutside {
+		c.build = buildName()
+	}
 	s.send(c)
 }
 

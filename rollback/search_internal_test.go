@@ -54,6 +54,7 @@ func TestDifferentSystem(t *testing.T) {
 			require.Equal(t, p.system, d.Cause.System)
 			require.Equal(t, p.field, d.Cause.Field)
 			require.False(t, d.Cause.Outside)
+			require.Equal(t, buildName(), d.OtherBuild)
 			require.NotEqual(t, d.Cause.Own, d.Cause.Theirs)
 			require.Less(t, c.told[0]-c.settled[first], soon)
 			o := corners[1-i].desyncs[0].Cause

@@ -61,9 +61,9 @@ func TestWireVectors(t *testing.T) {
 	check("sum", "3c0000008877665544332211", s.append(nil), func(b []byte) (any, error) { return readSum(b) }, s)
 	f := differ{tick: 120, agreed: 60, other: 2, theirs: 3, most: true}
 	check("differ", "780000003c00000003000000000000000201", f.append(nil), func(b []byte) (any, error) { return readDiffer(b) }, f)
-	cl := clue{player: 2, tick: 120, level: levelValues, length: 300, points: []point{{7, 0x01020304}}, place: 9, found: true,
+	cl := clue{player: 2, tick: 120, level: levelValues, length: 300, points: []point{{7, 0x01020304}}, place: 9, found: true, build: "b",
 		cause: &finding{spot: spot{5, 3, 1}, field: "a.B", value: "1", expected: "2", first: 60, last: 61}}
-	check("clue", "02780000000203"+"2c01000009000000"+"010700000004030201"+"050000000000000003000100"+"3c0000003d000000"+"03612e42013101"+"32", cl.append(nil), func(b []byte) (any, error) { return readClue(b) }, cl)
+	check("clue", "02780000000203"+"2c01000009000000"+"010700000004030201"+"0162"+"050000000000000003000100"+"3c0000003d000000"+"03612e42013101"+"32", cl.append(nil), func(b []byte) (any, error) { return readClue(b) }, cl)
 	a := ask{tick: 60, until: 65536}
 	check("ask", "3c00000000000100", a.append(nil), func(b []byte) (any, error) { return readAsk(b) }, a)
 	pc := piece{tick: 60, offset: 1024, total: 1026, data: []byte{7, 8}}

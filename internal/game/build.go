@@ -1,6 +1,10 @@
 package game
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
 
 // BuildName returns the program, its version and its revision.
 func BuildName() string {
@@ -12,6 +16,20 @@ func BuildName() string {
 	for _, s := range b.Settings {
 		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
 			name += " " + s.Value
+		}
+	}
+	return name
+}
+
+// MachineName returns the release of Go and the architecture, with its level, such as "go1.26.0 amd64 v1". Two
+// levels may compute products otherwise.
+func MachineName() string {
+	name := runtime.Version() + " " + runtime.GOARCH
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range b.Settings {
+			if s.Key == "GO"+strings.ToUpper(runtime.GOARCH) {
+				name += " " + s.Value
+			}
 		}
 	}
 	return name
