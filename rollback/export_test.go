@@ -34,7 +34,7 @@ func Vectors() []Vector {
 			cause: &finding{spot: spot{entity: 0x0102030405060708, column: 3, field: 2}, field: "body.VY", value: "1.5"},
 		}).append(nil)},
 		{"clue of a player whose world was written outside of systems", "kind 7", (&clue{
-			player: 2, tick: 120, level: levelOutside, cause: &finding{field: "score.Hits", value: "9", expected: "1", first: 61, last: 90},
+			player: 2, tick: 120, level: levelOutside, build: "go1.26.0 amd64 v1 game", cause: &finding{field: "score.Hits", value: "9", expected: "1", first: 61, last: 90},
 		}).append(nil)},
 		{"presence", "type 97", presence{settled: 0x01020304}.append(nil)},
 		{"presence of a peer that waits for a world", "type 97", presence{none: true}.append(nil)},

@@ -140,7 +140,7 @@ func (r *reader) describe(of string, b []byte) (string, error) {
 }
 
 func clue(out *strings.Builder, w *wire) {
-	w.bad = len(w.b) > 1151
+	w.bad = len(w.b) > 952
 	player, tick, level, flags, length, place := w.upTo(64), w.unsigned(4), w.upTo(3), w.upTo(3), w.unsigned(4), w.unsigned(4)
 	fmt.Fprintf(out, "clue player %d tick %d level %d length %d", player, tick, level, length)
 	if w.bad = w.bad || player == 0; flags&1 == 1 {
@@ -149,10 +149,11 @@ func clue(out *strings.Builder, w *wire) {
 	for n := w.upTo(64); n > 0 && !w.bad; n-- {
 		fmt.Fprintf(out, " %d: %08x", w.unsigned(4), w.unsigned(4))
 	}
+	fmt.Fprintf(out, " build %q", w.take(int(w.upTo(100))))
 	if flags&2 == 2 {
 		fmt.Fprintf(out, " entity %x component %d field %d first %d last %d", w.unsigned(8), w.unsigned(2), w.unsigned(2), w.unsigned(4), w.unsigned(4))
 		for range 3 {
-			fmt.Fprintf(out, " %q", w.take(int(w.upTo(200))))
+			fmt.Fprintf(out, " %q", w.take(int(w.upTo(100))))
 		}
 	}
 	fmt.Fprintln(out)
