@@ -2,43 +2,90 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/examples/fighter/game"
+	"github.com/foretick/foretick/rollback"
 )
 
-// TestBots: bots use every attack, hit and block, and win rounds. One seed is one match.
+// TestBots: bots use every attack, hit and block, and win rounds, over a path that makes them roll back. Their
+// worlds are equal, and one seed is one match.
 func TestBots(t *testing.T) {
-	o, err := play(90, 50*time.Millisecond, 1)
-	require.NoError(t, err)
+	match := func(seconds int, seed uint64) (*virtual, *tally) {
+		m, err := playVirtual(options{seconds: seconds, seed: seed, rtt: 100 * time.Millisecond, loss: 2})
+		require.NoError(t, err)
+		o, err := watch(bytes.NewReader(m.replay.Bytes()))
+		require.NoError(t, err)
+		return m, o
+	}
+	m, o := match(90, 1)
 	for act := game.Jab; act <= game.Throw; act++ {
 		require.Positive(t, o.attacks[act], act)
 	}
-	require.Greater(t, o.hit, 20)
 	require.Greater(t, o.blocked, 5)
 	require.Greater(t, o.rounds, 1)
 	require.Positive(t, o.won[0]+o.won[1])
+	require.Greater(t, o.ticks, 85*game.TickRate)
+	for i, p := range m.players {
+		require.Greater(t, o.begun[i], 20)
+		require.Greater(t, o.hits[i], 5)
+		require.Greater(t, p.Pressed, 50)
+		require.InDelta(t, o.hits[0]+o.hits[1]+o.blocked, p.Hits, 2, "fireballs that hit at once with an attack count as one")
+		s := p.Stats()
+		require.Equal(t, rollback.Playing, p.View().State)
+		require.Positive(t, s.Rollbacks)
+		require.Greater(t, s.Sums, uint64(80))
+		require.Zero(t, s.Desyncs)
+		require.Zero(t, s.Stalls)
+	}
+	relay := m.relay.Stats()
+	require.Greater(t, relay.Compared, uint64(80))
+	require.Zero(t, relay.Differed)
 	t.Logf("%+v", o)
 
-	short, err := play(20, 50*time.Millisecond, 2)
-	require.NoError(t, err)
-	again, err := play(20, 50*time.Millisecond, 2)
-	require.NoError(t, err)
+	_, short := match(20, 2)
+	_, again := match(20, 2)
 	require.Equal(t, short, again)
 }
 
+// TestRun: the program prints what a match has come to, keeps it, and prints the same when it plays it again.
 func TestRun(t *testing.T) {
-	var out, errs bytes.Buffer
-	require.Zero(t, run([]string{"-seconds", "10", "-rtt", "0"}, &out, &errs))
-	require.Contains(t, out.String(), "attacks hit")
-	require.Empty(t, errs.String())
-	require.Zero(t, run([]string{"-help"}, &out, &errs))
-	for _, bad := range [][]string{{"-seconds", "0"}, {"-rtt", "1h"}, {"-what"}} {
-		errs.Reset()
-		require.Equal(t, 2, run(bad, &out, &errs))
-		require.NotEmpty(t, errs.String())
+	call := func(want int, args ...string) (string, string) {
+		t.Helper()
+		var out, errs bytes.Buffer
+		require.Equal(t, want, run(t.Context(), args, &out, &errs), errs.String())
+		return out.String(), errs.String()
 	}
+	file := filepath.Join(t.TempDir(), "match.replay")
+	out, errs := call(0, "-seconds", "10", "-rtt", "80ms", "-save", file)
+	require.Contains(t, out, "attacks hit")
+	require.Contains(t, out, " 0 desyncs")
+	require.Empty(t, errs)
+	replayed, _ := call(0, "-replay", file)
+	require.Contains(t, replayed, "the world's hash after")
+	require.True(t, bytes.HasPrefix([]byte(out), []byte(replayed)), "%s\n%s", out, replayed)
+
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, b[:len(b)/3], 0o600))
+	_, errs = call(1, "-replay", file)
+	require.Contains(t, errs, file)
+
+	call(0, "-help")
+	for _, bad := range [][]string{
+		{"-seconds", "0"}, {"-rtt", "1h"}, {"-loss", "50"}, {"-what"}, {"-relay", "127.0.0.1:0", "-connect", "127.0.0.1:1"},
+		{"-relay", "127.0.0.1:0", "-save", file}, {"-replay", file, "-save", file}, {"-web", "."}, {"-connect", "127.0.0.1:1", "-loss", "1"},
+	} {
+		_, errs := call(2, bad...)
+		require.NotEmpty(t, errs)
+	}
+	_, errs = call(1, "-relay", "nowhere")
+	require.Contains(t, errs, "-relay nowhere")
+	_, errs = call(1, "-connect", "ftp://127.0.0.1")
+	require.Contains(t, errs, "-connect ftp://127.0.0.1")
 }

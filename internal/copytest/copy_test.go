@@ -40,12 +40,12 @@ var templates = map[string][]start{
 	"swap-transport": {{"-serve -addr 127.0.0.1:7762", "", true}, {"-addr 127.0.0.1:7762", "", true}},
 	"packages":       {{"-seconds 20", "confirmed", false}, {"-serve 127.0.0.1:7763", "", true}, {"-join 127.0.0.1:7763", "others", true}},
 	"bumpers":        {{"-seconds 10", "", false}},
-	"fighter":        {{"-seconds 10", "attacks hit", false}},
+	"fighter":        {{"-seconds 10", "attacks hit", false}, {"-relay 127.0.0.1:7765", "relay at", true}, {"-connect 127.0.0.1:7765 -seconds 2", "0 desyncs", false}},
 	"swarm":          {{"-seconds 2", "units left", false}},
 	"cubes":          {{"-frames 60", "", false}},
 	"bots":           {{"-count 20 -seconds 3", "", false}},
 	"host":           {{"", "127.0.0.1", true}},
-	"ebiten":         {{"-bot -mute -listen udp://127.0.0.1:7764 -frames 60", "hosting at", false}}, // on a display
+	"ebiten":         {{"-bot -mute -listen udp://127.0.0.1:7764 -frames 60", "hosting at", false}, {"./fighter -bot -frames 60", "a peer came", false}}, // on a display
 	"physics":        {{"./bots", "", false}},
 	"donburi":        {{"./bots", "", false}},
 }

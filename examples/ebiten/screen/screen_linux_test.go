@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/foretick/foretick/examples/ebiten/fighter/scene"
 )
 
 // display starts a virtual X server, and returns its name. It needs Xvfb, libgl1-mesa-dri, and what
@@ -83,63 +85,90 @@ func TestWithDisplay(t *testing.T) {
 	}
 }
 
-// Two windows play one match. Each draws its own player and the other's, and the one that hosts draws
-// the server's view over both.
-func TestTwoWindows(t *testing.T) {
-	dir := t.TempDir()
-	bin := filepath.Join(dir, "duel")
-	if out, err := exec.Command("go", "build", "-o", bin, "..").CombinedOutput(); err != nil {
+// build builds a program of the module.
+func build(t *testing.T, pkg string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "game")
+	if out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	env := append(os.Environ(), "DISPLAY="+display(t))
-	hosted, joined := filepath.Join(dir, "host.png"), filepath.Join(dir, "joined.png")
-	host := exec.Command(bin, "-bot", "-mute", "-overlays", "-listen", "ws://127.0.0.1:0", "-frames", "400", "-screenshot", hosted)
-	host.Env = env
-	log, err := host.StderrPipe()
+	return bin
+}
+
+// host starts a program that hosts a match. It returns the address that the program logs, and a function that waits
+// for its end.
+func host(t *testing.T, env []string, pattern, bin string, args ...string) (addr string, ends func()) {
+	t.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Env = env
+	log, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := host.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = host.Process.Kill() })
-	stuck := time.AfterFunc(2*time.Minute, func() { _ = host.Process.Kill() })
-	defer stuck.Stop()
-	addr := make(chan string, 1)
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	stuck := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	found := make(chan string, 1)
 	var said bytes.Buffer
 	done := make(chan bool)
 	go func() {
 		defer close(done)
 		for in := bufio.NewScanner(log); in.Scan(); {
 			said.WriteString(in.Text() + "\n")
-			if m := regexp.MustCompile(`hosting at (\S+)`).FindStringSubmatch(in.Text()); m != nil {
-				addr <- m[1]
+			if m := regexp.MustCompile(pattern).FindStringSubmatch(in.Text()); m != nil {
+				found <- m[1]
 			}
 		}
 	}()
-	var at string
 	select {
-	case at = <-addr:
+	case addr = <-found:
 	case <-done:
 		t.Fatalf("the host ended: %s", said.String())
 	}
-	join := exec.Command(bin, "-bot", "-mute", "-join", at, "-frames", "150", "-screenshot", joined)
-	join.Env = env
-	if out, err := join.CombinedOutput(); err != nil {
+	return addr, func() {
+		t.Helper()
+		<-done
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("%v: %s", err, said.String())
+		}
+		stuck.Stop()
+	}
+}
+
+// runs runs a program to its end.
+func runs(t *testing.T, env []string, bin string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(bin, args...)
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	<-done
-	if err := host.Wait(); err != nil {
-		t.Fatalf("%v: %s", err, said.String())
-	}
-	for file, want := range map[string][]color.RGBA{joined: {own, others}, hosted: {own, onHost}} {
-		img := picture(t, file)
-		for _, c := range want {
-			if n := has(img, c); n < 50 {
-				t.Errorf("%s has %d pixels of %v", filepath.Base(file), n, c)
-			}
+}
+
+// shows checks that a screenshot has pixels of each colour.
+func shows(t *testing.T, file string, colours ...color.RGBA) {
+	t.Helper()
+	img := picture(t, file)
+	for _, c := range colours {
+		if n := has(img, c); n < 50 {
+			t.Errorf("%s has %d pixels of %v", filepath.Base(file), n, c)
 		}
 	}
+}
+
+// Two windows play one match. Each draws its own player and the other's, and the one that hosts draws
+// the server's view over both.
+func TestTwoWindows(t *testing.T) {
+	dir, bin := t.TempDir(), build(t, "..")
+	env := append(os.Environ(), "DISPLAY="+display(t))
+	hosted, joined := filepath.Join(dir, "host.png"), filepath.Join(dir, "joined.png")
+	at, ends := host(t, env, `hosting at (\S+)`, bin, "-bot", "-mute", "-overlays", "-listen", "ws://127.0.0.1:0", "-frames", "400", "-screenshot", hosted)
+	runs(t, env, bin, "-bot", "-mute", "-join", at, "-frames", "150", "-screenshot", joined)
+	ends()
+	shows(t, joined, own, others)
+	shows(t, hosted, own, onHost)
 	if n := has(picture(t, joined), onHost); n > 20 {
 		t.Errorf("who joins has a server's view: %d pixels", n)
 	}
@@ -154,12 +183,26 @@ func TestTwoWindows(t *testing.T) {
 	}
 }
 
+// Two windows play the fighter, one of which runs the relay and keeps a replay. A third plays it again, and a fourth
+// plays against a bot. Each draws both fighters, and where they are hit.
+func TestFighterWindows(t *testing.T) {
+	dir, bin := t.TempDir(), build(t, "../fighter")
+	env := append(os.Environ(), "DISPLAY="+display(t))
+	file := func(name string) string { return filepath.Join(dir, name) }
+	at, ends := host(t, env, `connects to (\S+),`, bin, "-bot", "-host", "127.0.0.1:0", "-frames", "500", "-save", file("replay"), "-screenshot", file("host.png"))
+	runs(t, env, bin, "-bot", "-connect", at, "-frames", "200", "-screenshot", file("joined.png"))
+	ends()
+	shows(t, file("joined.png"), scene.Own, scene.Other, scene.Hurt)
+	shows(t, file("host.png"), scene.Ground, scene.Floor) // the other has left
+	runs(t, env, bin, "-replay", file("replay"), "-frames", "150", "-screenshot", file("replay.png"))
+	shows(t, file("replay.png"), scene.Own, scene.Other, scene.Hurt)
+	runs(t, env, bin, "-bot", "-frames", "150", "-screenshot", file("alone.png"))
+	shows(t, file("alone.png"), scene.Own, scene.Other, scene.Hurt)
+}
+
 // The guide's ported game hosts a match, joins it in two windows, and runs on.
 func TestPortedWindows(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "ported")
-	if out, err := exec.Command("go", "build", "-o", bin, "../porting/window").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	bin := build(t, "../porting/window")
 	env := append(os.Environ(), "DISPLAY="+display(t))
 	ended := make(chan string, 2)
 	for _, args := range [][]string{{"-serve", "-join", "127.0.0.1:7793"}, {"-join", "127.0.0.1:7793"}} {

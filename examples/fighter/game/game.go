@@ -104,6 +104,8 @@ type Game struct {
 	Struck foretick.Event[Strike]
 	// Heard, if set, is called once for each strike: it plays a sound.
 	Heard func(by ecs.Entity, s Strike)
+	// Settled, if set, is called for each strike once nothing can undo it any more.
+	Settled func(by ecs.Entity, s Strike)
 
 	fighters, balls *ecs.Query
 }
@@ -134,6 +136,11 @@ func (g *Game) Protocol() *foretick.Protocol {
 			g.Heard(by.Entity, s)
 		}
 	})
+	g.Struck.OnFinal(p, func(_ *foretick.ServerFrame, by foretick.By, s Strike) {
+		if g.Settled != nil {
+			g.Settled(by.Entity, s)
+		}
+	})
 	return p
 }
 
@@ -155,6 +162,9 @@ func fresh(right bool, wins uint8) Fighter {
 	}
 	return Fighter{X: x, Right: right, Left: right, Life: fullLife, Wins: wins}
 }
+
+// Balls returns the query that matches the fireballs.
+func (g *Game) Balls() *ecs.Query { return g.balls }
 
 // Pair returns the fighters, the one that began on the left first. It returns false while there
 // are not two.

@@ -19,6 +19,14 @@ const (
 	acts
 )
 
+// String returns the act in lower case, such as "air kick".
+func (a Act) String() string {
+	if a >= acts {
+		return "?"
+	}
+	return [acts]string{"stand", "crouch", "jump", "hurt", "block", "down", "jab", "roundhouse", "sweep", "air kick", "fireball"}[a]
+}
+
 // Height says how an attack is blocked.
 type Height uint8
 

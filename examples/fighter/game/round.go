@@ -17,6 +17,14 @@ const (
 	Done // of the match
 )
 
+// String returns the phase in lower case, such as "ready".
+func (p Phase) String() string {
+	if p > Done {
+		return "?"
+	}
+	return [...]string{"waiting for two players", "ready", "fight", "round over", "match over"}[p]
+}
+
 // How long the phases take, in ticks.
 const (
 	readyFor = 60

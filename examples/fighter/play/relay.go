@@ -1,0 +1,100 @@
+//go:build !js
+
+package play
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/foretick/foretick/rollback"
+	"github.com/foretick/foretick/transport"
+	"github.com/foretick/foretick/transport/multi"
+	"github.com/foretick/foretick/transport/sim"
+	"github.com/foretick/foretick/transport/udp"
+	"github.com/foretick/foretick/transport/ws"
+)
+
+// Listen returns an endpoint for a relay and its address, HOST:PORT. Players come to it over UDP, and on the same
+// port of TCP over WebSocket, to ws://HOST:PORT/play. page serves all other paths. nil serves none. With port 0 the
+// system chooses one.
+func Listen(addr string, page http.Handler) (transport.Endpoint, string, error) {
+	for try := 1; ; try++ {
+		datagrams, err := udp.Listen(addr, udp.Config{})
+		if err != nil {
+			return nil, "", err
+		}
+		at := datagrams.LocalAddr().String()
+		tcp, err := net.Listen("tcp", at)
+		if err == nil {
+			e, err := listen(datagrams, tcp, page)
+			return e, at, err
+		}
+		_ = datagrams.Close(transport.Closed, "")
+		if _, port, _ := net.SplitHostPort(addr); port != "0" || try == tries {
+			return nil, "", err
+		}
+	}
+}
+
+// tries is how many ports are tried where any will do: one that is free for UDP may be taken for TCP.
+const tries = 20
+
+func listen(datagrams *udp.Endpoint, tcp net.Listener, page http.Handler) (transport.Endpoint, error) {
+	sockets, err := ws.NewServer(ws.Config{})
+	if err != nil {
+		return nil, err
+	}
+	both, err := multi.New(datagrams, sockets)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/play", sockets)
+	if page != nil {
+		mux.Handle("/", page)
+	}
+	web := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	go func() { _ = web.Serve(tcp) }()
+	return closing{both, web}, nil
+}
+
+// closing closes the HTTP server with the endpoint.
+type closing struct {
+	*multi.Endpoint
+	web *http.Server
+}
+
+// Unwrap implements transport.Wrapper.
+func (c closing) Unwrap() transport.Endpoint { return c.Endpoint }
+
+// Close implements transport.Endpoint.
+func (c closing) Close(code transport.Code, reason string) error {
+	_ = c.web.Close() // which ends no WebSocket: they are the endpoint's
+	return c.Endpoint.Close(code, reason)
+}
+
+// Link returns one of the four links between two players and their relay. rtt is the round trip between the
+// players, and loss the share of datagrams that are lost on the way from one to the other.
+func Link(rtt time.Duration, loss float64) sim.Link {
+	return sim.Link{Latency: rtt / 4, Loss: loss / 2, InOrder: true}
+}
+
+// Relay keeps two players in step until ctx ends, and then until the last of them has left. It writes to log who
+// comes and goes. It closes the endpoint, and returns what the relay counted.
+func Relay(ctx context.Context, endpoint transport.Endpoint, log io.Writer) (rollback.RelayStats, error) {
+	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: endpoint, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		return rollback.RelayStats{}, err
+	}
+	stop := context.AfterFunc(ctx, func() { relay.Drain("this relay closes") })
+	defer stop()
+	if err = relay.Run(context.Background()); err != nil {
+		err = fmt.Errorf("the relay ended: %w", err)
+	}
+	return relay.Stats(), err
+}
