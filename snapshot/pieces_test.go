@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -202,8 +203,10 @@ func (y *yard) compare() {
 				continue
 			}
 			want, there := y.truth[at][id]
-			require.True(y.t, there)
-			require.Equal(y.t, want, append([]int32(nil), s.Words...), "entity %d in tick %d, read in %d", id, at, y.tick)
+			if !there || !slices.Equal(want, s.Words) { // require.Equal takes a hundred times as long
+				require.True(y.t, there)
+				require.Equal(y.t, want, s.Words, "entity %d in tick %d, read in %d", id, at, y.tick)
+			}
 			y.all++
 		}
 	}
