@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/prediction"
 	"github.com/foretick/foretick/server"
@@ -205,7 +206,7 @@ func TestManySingletonsAndSystems(t *testing.T) {
 		require.NoError(t, err)
 		clients, games = append(clients, c), append(games, cg)
 	}
-	m.Run(35 * time.Second)
+	m.Run(time.Duration(costtest.Count(15, 35)) * time.Second)
 	require.NoError(t, m.Err())
 	for n, c := range clients {
 		require.Equal(t, client.Playing, c.View().State)

@@ -184,10 +184,11 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 			require.Equal(t, client.Playing, fresh.View().State)
 			require.Equal(t, client.Playing, honest.View().State)
 			var cost, usual time.Duration
+			turn := time.Duration(costtest.Count(8, 20)) * time.Second
 			for range 20 {
-				_, took := costtest.Cost(func() { m.RunFor(20 * time.Second) })
+				_, took := costtest.Cost(func() { m.RunFor(turn) })
 				cost += took
-				_, took = costtest.Cost(func() { calm.RunFor(20 * time.Second) })
+				_, took = costtest.Cost(func() { calm.RunFor(turn) })
 				usual += took
 			}
 			require.Less(t, cost.Seconds()/usual.Seconds(), 1.2, "a step's cost, and that of a match without them")
