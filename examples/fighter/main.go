@@ -106,11 +106,16 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 
 // alone plays in virtual time.
 func alone(o options, out io.Writer) error {
-	m, err := playVirtual(o)
+	m, err := newVirtual(o)
 	if err != nil {
 		return err
 	}
-	if err := finish(o, m.replay.Bytes(), out); err != nil {
+	m.run(time.Duration(o.seconds) * time.Second)
+	replay, err := m.replay()
+	if err != nil {
+		return err
+	}
+	if err := finish(o, replay, out); err != nil {
 		return err
 	}
 	for _, p := range m.players {
@@ -198,11 +203,14 @@ func finish(o options, replay []byte, out io.Writer) error {
 	return nil
 }
 
-// report prints what a player's peer did.
+// report prints what a player's peer did, and where its world differed from the other's, if it did.
 func report(out io.Writer, p *play.Player) {
 	s, v := p.Stats(), p.View()
 	_, _ = fmt.Fprintf(out, "player %d: %d presses, input delay %d ticks, %d rollbacks, %d ticks ran again in %d, at most %d at once; waited %d times, %d late inputs; %d worlds summed, %d desyncs\n",
 		v.Player, p.Pressed, v.Delay, s.Rollbacks, s.Reruns, s.Ticks, s.Deepest, s.Stalls, s.StandIns, s.Sums, s.Desyncs)
+	if p.Differs != "" {
+		_, _ = fmt.Fprintln(out, p.Differs)
+	}
 }
 
 func main() {

@@ -17,9 +17,12 @@ import (
 // worlds are equal, and one seed is one match.
 func TestBots(t *testing.T) {
 	match := func(seconds int, seed uint64) (*virtual, *tally) {
-		m, err := playVirtual(options{seconds: seconds, seed: seed, rtt: 100 * time.Millisecond, loss: 2})
+		m, err := newVirtual(options{seed: seed, rtt: 100 * time.Millisecond, loss: 2})
 		require.NoError(t, err)
-		o, err := watch(bytes.NewReader(m.replay.Bytes()))
+		m.run(time.Duration(seconds) * time.Second)
+		replay, err := m.replay()
+		require.NoError(t, err)
+		o, err := watch(bytes.NewReader(replay))
 		require.NoError(t, err)
 		return m, o
 	}
@@ -51,6 +54,28 @@ func TestBots(t *testing.T) {
 	_, short := match(20, 2)
 	_, again := match(20, 2)
 	require.Equal(t, short, again)
+}
+
+// TestDesync: if something but the rules writes a player's world, the report of both players says what.
+func TestDesync(t *testing.T) {
+	m, err := newVirtual(options{seed: 3, rtt: 50 * time.Millisecond})
+	require.NoError(t, err)
+	m.run(5 * time.Second)
+	for range 30 {
+		p := m.players[0]
+		pair, ok := p.Game.Pair(p.View().World)
+		require.True(t, ok)
+		p.Game.Fighter.Get(p.View().World, pair[1]).Wins = 1
+		m.run(time.Second / game.TickRate)
+	}
+	m.run(4 * time.Second)
+	for _, p := range m.players {
+		var out bytes.Buffer
+		report(&out, p)
+		t.Log(out.String())
+		require.NotContains(t, out.String(), " 0 desyncs")
+		require.Contains(t, out.String(), "Wins")
+	}
 }
 
 // TestRun: the program prints what a match has come to, keeps it, and prints the same when it plays it again.

@@ -16,17 +16,17 @@ var midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // virtual is a match of two bots and their relay in virtual time. One seed is one match.
 type virtual struct {
+	net     *sim.Network
 	relay   *rollback.Relay
 	players [2]*play.Player
-	replay  bytes.Buffer // replay is what the first player's peer wrote.
 }
 
-// playVirtual lets two bots play for some seconds.
-func playVirtual(o options) (*virtual, error) {
+// newVirtual makes a match, which begins with the first call of run.
+func newVirtual(o options) (*virtual, error) {
 	net := sim.NewNetwork(o.seed)
 	listen, link := net.Listen(), play.Link(o.rtt, o.loss/100)
 	var err error
-	m := &virtual{}
+	m := &virtual{net: net}
 	m.relay, err = rollback.NewRelay(rollback.RelayConfig{Transport: listen, Rand: rand.NewChaCha8([32]byte{byte(o.seed), byte(o.seed >> 8)})})
 	if err != nil {
 		return nil, err
@@ -48,11 +48,15 @@ func playVirtual(o options) (*virtual, error) {
 		m.players[i] = p
 		every(time.Duration(5*i)*time.Millisecond, time.Second/60, func(now time.Time) { p.Step(now) })
 	}
-	net.Run(time.Duration(o.seconds) * time.Second)
-	for _, p := range m.players {
-		if v := p.View(); v.Err != nil {
-			return nil, v.Err
-		}
-	}
-	return m, m.players[0].WriteReplay(&m.replay)
+	return m, nil
+}
+
+// run lets time pass.
+func (m *virtual) run(d time.Duration) { m.net.Run(m.net.Now() + d) }
+
+// replay returns the match as the first player's peer has it.
+func (m *virtual) replay() ([]byte, error) {
+	var b bytes.Buffer
+	err := m.players[0].WriteReplay(&b)
+	return b.Bytes(), err
 }

@@ -26,7 +26,7 @@ type window struct {
 	keys   *input.Map
 	pad    *pad.Pad
 	scene  scene.Scene
-	line   string
+	lines  [2]string // lines stand below the stage.
 	rolled rolled
 	frames int
 
@@ -66,7 +66,7 @@ func (w *window) Update() error {
 	}
 	if w.replay != nil {
 		err := w.replay.step(now)
-		w.line = w.replay.line()
+		w.lines[0] = w.replay.line()
 		w.scene.Set(w.replay.game, w.replay.World(), ecs.Nobody)
 		return err
 	}
@@ -76,7 +76,10 @@ func (w *window) Update() error {
 		return fmt.Errorf("the match is over: %w", v.Err)
 	}
 	v.RolledBack = w.rolled.show(now, v.RolledBack)
-	w.line = scene.Line(v, w.player.Stats())
+	w.lines = [2]string{scene.Line(v, w.player.Stats()), "WASD or arrows, U punch, I kick, O fireball; or a pad"}
+	if w.player.Differs != "" {
+		w.lines[1] = w.player.Differs
+	}
 	w.scene.Set(w.player.Game, v.World, v.Player)
 	return nil
 }
@@ -160,8 +163,9 @@ func (w *window) Draw(screen *ebiten.Image) {
 	for _, t := range w.scene.Texts {
 		ebitenutil.DebugPrintAt(screen, t.Text, t.X, t.Y)
 	}
-	ebitenutil.DebugPrintAt(screen, w.line, 8, scene.Height-36)
-	ebitenutil.DebugPrintAt(screen, "WASD or arrows, U punch, I kick, O fireball; or a pad", 8, scene.Height-18)
+	for i, line := range w.lines {
+		ebitenutil.DebugPrintAt(screen, line, 8, scene.Height-36+18*i)
+	}
 	if w.o.screenshot != "" && w.frames == w.o.frames {
 		if err := screenshot.Write(screen, w.o.screenshot); err != nil {
 			panic(err)

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/foretick/foretick/ecs"
@@ -28,6 +29,8 @@ type Player struct {
 	Pressed int
 	// Hits counts the attacks that met a fighter in a settled tick, blocked ones included.
 	Hits int
+	// Differs says what made the player's world differ from the other's. It is empty while there was no desync.
+	Differs string
 
 	endpoint transport.Endpoint // endpoint is the newest connection's.
 }
@@ -61,12 +64,25 @@ func Join(dial func() (transport.Endpoint, error), sample func(*game.Game, rollb
 			}
 			return c
 		}),
+		OnDesync: func(d rollback.Desync) {
+			if d.Cause != nil || p.Differs == "" { // only the first desync after an agreed tick has its cause
+				p.Differs = differs(d)
+			}
+		},
 	})
 	if err != nil {
 		_ = endpoint.Close(transport.Closed, "")
 		return nil, err
 	}
 	return p, nil
+}
+
+// differs says what is known of a desync.
+func differs(d rollback.Desync) string {
+	if d.Cause == nil {
+		return fmt.Sprintf("the worlds differ since a tick after %d, at the latest since %d", d.Agreed, d.Tick)
+	}
+	return fmt.Sprintf("the worlds differ: %v", d.Cause)
 }
 
 // Bot returns the input of a bot, for Join. Bots with other seeds play otherwise.
