@@ -1,6 +1,7 @@
 package netcode
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -38,12 +39,12 @@ func TestEveryAckInEveryState(t *testing.T) {
 				// Each comes from a peer that has said nothing, so that only the ack decides.
 				c.window = newReceiveWindow()
 				err := c.Receive(now, ackPacket(c, 0, ack, bits))
-				if was {
-					require.NoError(t, err, "sent %d, ack %d", sent, ack)
-					continue
+				if was != (err == nil) || !was && !errors.Is(err, ErrMalformed) { // require alone takes as long as the rest of the test
+					require.Failf(t, "an ack is taken wrongly", "sent %d, ack %d: %v", sent, ack, err)
 				}
-				refused++
-				require.ErrorIs(t, err, ErrMalformed, "sent %d, ack %d", sent, ack)
+				if !was {
+					refused++
+				}
 			}
 		}
 		require.Equal(t, refused, c.Stats().FalseAcks, "sent %d", sent)
