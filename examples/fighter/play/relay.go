@@ -14,7 +14,6 @@ import (
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/multi"
-	"github.com/foretick/foretick/transport/sim"
 	"github.com/foretick/foretick/transport/udp"
 	"github.com/foretick/foretick/transport/ws"
 )
@@ -76,12 +75,6 @@ func (c closing) Unwrap() transport.Endpoint { return c.Endpoint }
 func (c closing) Close(code transport.Code, reason string) error {
 	_ = c.web.Close() // which ends no WebSocket: they are the endpoint's
 	return c.Endpoint.Close(code, reason)
-}
-
-// Link returns one of the four links between two players and their relay. rtt is the round trip between the
-// players, and loss the share of datagrams that are lost on the way from one to the other.
-func Link(rtt time.Duration, loss float64) sim.Link {
-	return sim.Link{Latency: rtt / 4, Loss: loss / 2, InOrder: true}
 }
 
 // Relay keeps two players in step until ctx ends, and then until the last of them has left. It writes to log who
