@@ -1,12 +1,19 @@
 package rollback
 
 import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -15,7 +22,7 @@ import (
 type bout struct {
 	t       testing.TB
 	net     *sim.Network
-	relay   *Relay
+	relay   *relay.Relay
 	out     *sim.Endpoint // out is the relay's endpoint.
 	corners []*corner
 }
@@ -31,18 +38,38 @@ type corner struct {
 	told    []time.Duration // told has the times of desyncs.
 	settled []time.Duration // settled has for each tick when it settled here.
 	before  func(View)      // before, when set, is called before each Step.
+	spoil   bool            // spoil makes each packet end in a message that cannot be read.
+}
+
+// spoiled is the endpoint of a corner.
+type spoiled struct {
+	*sim.Endpoint
+	of *corner
+}
+
+func (e spoiled) Recv(events []transport.Event) int {
+	n := e.Endpoint.Recv(events)
+	for i := range events[:n] {
+		if ev := &events[i]; e.of.spoil && ev.Kind == transport.Data && e.of.peer.link.let {
+			ev.Data = append(bytes.Clone(ev.Data), byte(settled.MessageSettled), 1, 0)
+			table := crc32.MakeTable(crc32.Castagnoli)
+			sum := crc32.Update(crc32.Checksum(make([]byte, 8), table), table, ev.Data[4:]) // see docs/STANDARD-netcode.md
+			binary.LittleEndian.PutUint32(ev.Data, sum)
+		}
+	}
+	return n
 }
 
 // midnight is the time at which simulated networks begin.
 var midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func newBout(t testing.TB, seed uint64, cfg RelayConfig) *bout {
+func newBout(t testing.TB, seed uint64, cfg relay.Config) *bout {
 	b := &bout{t: t, net: sim.NewNetwork(seed)}
 	b.out = b.net.Listen()
 	cfg.Transport = b.out
 	cfg.Rand = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
 	var err error
-	b.relay, err = NewRelay(cfg)
+	b.relay, err = relay.New(cfg)
 	require.NoError(t, err)
 	var step func()
 	step = func() {
@@ -58,7 +85,7 @@ func newBout(t testing.TB, seed uint64, cfg RelayConfig) *bout {
 func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View) control) *corner {
 	c := &corner{game: new(fighters), end: b.net.Dial(b.out, link, link)}
 	hands := random{Rand: rand.New(rand.NewPCG(uint64(len(b.corners)), uint64(b.net.Now())))}
-	cfg.Protocol, cfg.Transport = c.game.protocol(b.t), c.end
+	cfg.Protocol, cfg.Transport = c.game.protocol(b.t), spoiled{c.end, c}
 	if !cfg.Observe {
 		cfg.Sample = Sample(&c.game.cmd, func(v View) control {
 			next := press
@@ -76,7 +103,7 @@ func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View
 	if cfg.Redial != nil {
 		cfg.Redial = func() (transport.Endpoint, error) {
 			c.end = b.net.Dial(b.out, link, link)
-			return c.end, nil
+			return spoiled{c.end, c}, nil
 		}
 	}
 	var err error

@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"errors"
 	"fmt"
 	"time"
@@ -168,8 +170,8 @@ func (c *Config) check() error {
 	if c.Window == 0 {
 		c.Window = defaultWindow
 	}
-	if c.Window > maxWindow {
-		fault("Window is %d ticks: use up to %d, 0 for %d, or Lockstep", c.Window, maxWindow, defaultWindow)
+	if c.Window > settled.MaxWindow {
+		fault("Window is %d ticks: use up to %d, 0 for %d, or Lockstep", c.Window, settled.MaxWindow, defaultWindow)
 	}
 	c.Window = max(c.Window, 0)
 	if c.DelayAbove == 0 {
@@ -208,8 +210,8 @@ func (c *Config) checkSample(p *compiled) error {
 }
 
 // rules returns what all peers of a match must agree on.
-func (c *Config) rules(p *compiled) rules {
-	return rules{rate: uint8(p.TickRate), window: uint8(c.Window), size: uint16(p.CommandSize()), tags: tagsHash(c.Tags), fields: commandFields(p)}
+func (c *Config) rules(p *compiled) settled.Rules {
+	return settled.Rules{Rate: uint8(p.TickRate), Window: uint8(c.Window), Size: uint16(p.CommandSize()), Tags: tagsHash(c.Tags), Fields: commandFields(p)}
 }
 
 // clockConfig returns the configuration of the clock that follows the relay's.

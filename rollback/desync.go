@@ -1,18 +1,21 @@
 package rollback
 
-import "github.com/foretick/foretick/internal/game"
+import (
+	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/settled"
+)
 
 // differ takes in that the peer's world is another one than that of another player. The search for the cause
 // begins, unless it has before.
-func (p *Peer) differ(d differ) {
+func (p *Peer) differ(d settled.Differ) {
 	p.stats.Desyncs++
-	p.cfg.Logger.Error("rollback: the worlds of two peers differ", "tick", d.tick, "agreed", d.agreed, "other", d.other, "most", d.most)
+	p.cfg.Logger.Error("rollback: the worlds of two peers differ", "tick", d.Tick, "agreed", d.Agreed, "other", d.Other, "most", d.Most)
 	if p.search != nil {
 		return
 	}
-	if !p.hasSearched || p.searched != d.agreed {
-		p.hasSearched, p.searched = true, d.agreed
-		p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.agreed, d.tick), p.sendClue)
+	if !p.hasSearched || p.searched != d.Agreed {
+		p.hasSearched, p.searched = true, d.Agreed
+		p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.Agreed, d.Tick), p.sendClue)
 	}
 	if p.search == nil {
 		p.report(d, nil, "")
@@ -38,16 +41,16 @@ func (p *Peer) searchOn() {
 	p.report(s.differ, found, s.build)
 }
 
-func (p *Peer) sendClue(c *clue) {
+func (p *Peer) sendClue(c *settled.Clue) {
 	if p.link.let {
-		_ = p.link.conn.SendReliable(p.inbox.newest(), kindClue, c.append(nil)) // without it, the search ends by itself
+		_ = p.link.conn.SendReliable(p.inbox.newest(), settled.KindClue, c.Append(nil)) // without it, the search ends by itself
 	}
 }
 
 // report tells the game that the worlds differ.
-func (p *Peer) report(d differ, c *Cause, build string) {
+func (p *Peer) report(d settled.Differ, c *Cause, build string) {
 	if p.cfg.OnDesync != nil {
-		p.cfg.OnDesync(Desync{Tick: d.tick, Agreed: d.agreed, Other: d.other, Most: d.most, Cause: c, OtherBuild: build})
+		p.cfg.OnDesync(Desync{Tick: d.Tick, Agreed: d.Agreed, Other: d.Other, Most: d.Most, Cause: c, OtherBuild: build})
 	}
 }
 

@@ -11,17 +11,8 @@
 //	if err != nil { … }
 //	err = peer.Run(ctx, time.Second/60, func(v rollback.View) { g.draw(v.World) })
 //
-// A [Relay] owns the time of a match and the settled inputs: which input of which player counts in each tick.
-// It runs no game code, so one process carries many matches. A player's process may run it too.
-//
-//	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: endpoint, Players: 2})
-//	if err != nil { … }
-//	err = relay.Run(ctx)
-//
-// A tick settles when the inputs of all players are there, and at the latest [RelayConfig].Wait after the
-// relay's clock reached it. Then the last input of a player that is missing is used again, by all peers
-// alike, and an input that comes later is dropped. Settled ticks are packed once, as differences from the tick
-// before, and every peer is sent those that it does not have yet.
+// A [relay.Relay] owns the time of the match and the settled inputs. It runs no game code. A player's process may
+// run it too, with transport/local for the own peer.
 //
 // Shared systems, OnJoin and OnLeave, and handlers of Event.OnServer run on every peer, in every run of a
 // tick. They must give the same result on all machines: no clocks, no random numbers but Frame.Rand, no maps
@@ -40,7 +31,7 @@
 // another one never arrives: the relay asks another player.
 //
 // Nothing here hides a player's input from the others until its tick settles. A peer that holds back
-// its own input until it has seen theirs gains RelayConfig.Wait, as in all games without a server that decides.
+// its own input until it has seen theirs gains relay.Config.Wait, as in all games without a server that decides.
 //
 // Compatibility: any minor version may change it. See docs/COMPATIBILITY.md.
 package rollback

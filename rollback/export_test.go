@@ -1,6 +1,11 @@
 package rollback
 
-import "github.com/foretick/foretick"
+import (
+	"github.com/foretick/foretick/internal/settled/settledtest"
+
+	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
+)
 
 // Vector is a message as the package writes it, for tests that read it by the standard.
 type Vector struct {
@@ -11,57 +16,57 @@ type Vector struct {
 
 // Vectors returns a message of each kind, and the ticks of vectorTicks.
 func Vectors() []Vector {
-	ticks, whole := vectorStanding(), vectorStanding()
-	d := declaration{rules: testRules, match: 0x0102030405060708, holds: 41}
-	empty := declaration{rules: rules{rate: 20, size: 1, tags: tagsHash(nil)}}
-	w := welcome{player: 3, places: 10, resumed: true, world: true, next: 42, match: 5, token: [16]byte{1, 2, 15: 16}}
-	observer := welcome{places: 10, next: 1, match: 5}
-	h := settledHead{clock: 44, fraction: 128, early: -3, hasEarly: true, taken: 47, first: 41, count: 3}
-	far := settledHead{clock: 70000, first: 65530}
-	settled := h.append(nil)
+	ticks, whole := settledtest.Standing(), settledtest.Standing()
+	d := settled.Declaration{Rules: settledtest.Rules, Match: 0x0102030405060708, Holds: 41}
+	empty := settled.Declaration{Rules: settled.Rules{Rate: 20, Size: 1, Tags: tagsHash(nil)}}
+	w := settled.Welcome{Player: 3, Places: 10, Resumed: true, World: true, Next: 42, Match: 5, Token: [16]byte{1, 2, 15: 16}}
+	observer := settled.Welcome{Places: 10, Next: 1, Match: 5}
+	h := settled.Head{Clock: 44, Fraction: 128, Early: -3, HasEarly: true, Taken: 47, First: 41, Count: 3}
+	far := settled.Head{Clock: 70000, First: 65530}
+	all := h.Append(nil)
 	v := []Vector{
-		{"declaration", "declaration", d.append(nil)},
-		{"declaration of a peer without a world, in lockstep, and without tags", "declaration", empty.append(nil)},
-		{"welcome of a player who is back, and gets a world", "kind 1", w.append(nil)},
-		{"welcome of an observer", "kind 1", observer.append(nil)},
-		{"sum", "kind 2", sum{tick: 60, sum: 0x1122334455667788}.append(nil)},
-		{"differ", "kind 3", differ{tick: 120, agreed: 60, other: 2, theirs: 3, most: true}.append(nil)},
-		{"ask", "kind 4", ask{tick: 60, until: 65536}.append(nil)},
-		{"piece", "kind 5", (&piece{tick: 60, offset: 1024, total: 1026, data: []byte{7, 8}}).append(nil)},
-		{"clue with points", "kind 7", (&clue{player: 2, tick: 120, level: levelSteps, length: 9, points: []point{{4, 0x11223344}, {8, 5}}}).append(nil)},
-		{"clue with the value that a system computed", "kind 7", (&clue{
-			player: 1, tick: 120, level: levelValues, length: 300, found: true, place: 7,
-			cause: &finding{spot: spot{entity: 0x0102030405060708, column: 3, field: 2}, field: "body.VY", value: "1.5"},
-		}).append(nil)},
-		{"clue of a player whose world was written outside of systems", "kind 7", (&clue{
-			player: 2, tick: 120, level: levelOutside, build: "go1.26.0 amd64 v1 game", cause: &finding{field: "score.Hits", value: "9", expected: "1", first: 61, last: 90},
-		}).append(nil)},
-		{"presence", "type 97", presence{settled: 0x01020304}.append(nil)},
-		{"presence of a peer that waits for a world", "type 97", presence{none: true}.append(nil)},
-		{"settled, without ticks", "type 96", far.append(nil)},
+		{"declaration", "declaration", d.Append(nil)},
+		{"declaration of a peer without a world, in lockstep, and without tags", "declaration", empty.Append(nil)},
+		{"welcome of a player who is back, and gets a world", "kind 1", w.Append(nil)},
+		{"welcome of an observer", "kind 1", observer.Append(nil)},
+		{"sum", "kind 2", settled.Sum{Tick: 60, Sum: 0x1122334455667788}.Append(nil)},
+		{"differ", "kind 3", settled.Differ{Tick: 120, Agreed: 60, Other: 2, Theirs: 3, Most: true}.Append(nil)},
+		{"ask", "kind 4", settled.Ask{Tick: 60, Until: 65536}.Append(nil)},
+		{"piece", "kind 5", (&settled.Piece{Tick: 60, Offset: 1024, Total: 1026, Data: []byte{7, 8}}).Append(nil)},
+		{"clue with points", "kind 7", (&settled.Clue{Player: 2, Tick: 120, Level: settled.LevelSteps, Length: 9, Points: []settled.Point{{Place: 4, Hash: 0x11223344}, {Place: 8, Hash: 5}}}).Append(nil)},
+		{"clue with the value that a system computed", "kind 7", (&settled.Clue{
+			Player: 1, Tick: 120, Level: settled.LevelValues, Length: 300, Found: true, Place: 7,
+			Cause: &settled.Finding{Spot: settled.Spot{Entity: 0x0102030405060708, Column: 3, Field: 2}, Field: "body.VY", Value: "1.5"},
+		}).Append(nil)},
+		{"clue of a player whose world was written outside of systems", "kind 7", (&settled.Clue{
+			Player: 2, Tick: 120, Level: settled.LevelOutside, Build: "go1.26.0 amd64 v1 game", Cause: &settled.Finding{Field: "score.Hits", Value: "9", Expected: "1", First: 61, Last: 90},
+		}).Append(nil)},
+		{"presence", "type 97", settled.Presence{Settled: 0x01020304}.Append(nil)},
+		{"presence of a peer that waits for a world", "type 97", settled.Presence{None: true}.Append(nil)},
+		{"settled, without ticks", "type 96", far.Append(nil)},
 	}
 	names := []string{"two join, of whom one is stood in for", "nothing changed", "one leaves, and the other one plays"}
-	for i, tick := range vectorTicks() {
-		b := ticks.append(nil, &tick)
-		whole.append(nil, &tick)
-		settled = append(settled, b...)
+	for i, tick := range settledtest.Ticks() {
+		b := ticks.Append(nil, &tick)
+		whole.Append(nil, &tick)
+		all = append(all, b...)
 		v = append(v, Vector{"tick 4" + string(rune('1'+i)) + ": " + names[i], "tick", b})
 		if i == 0 {
-			verdict := worldVerdict{tick: tick.tick, total: 1026, sum: 1}
-			v = append(v, Vector{"world at the end of tick 41", "kind 6", whole.appendWhole(verdict.append(nil))})
+			verdict := settled.WorldVerdict{Tick: tick.Tick, Total: 1026, Sum: 1}
+			v = append(v, Vector{"world at the end of tick 41", "kind 6", whole.AppendWhole(verdict.Append(nil))})
 		}
 	}
-	return append(v, Vector{"settled: the three ticks", "type 96", settled})
+	return append(v, Vector{"settled: the three ticks", "type 96", all})
 }
 
 // PersonOf is personOf.
-func PersonOf(token [16]byte) uint64 { return personOf(token) }
+func PersonOf(token [16]byte) uint64 { return settled.PersonOf(token) }
 
-// StandingOf returns what the newest tick of a relay's match has: who plays, and each one's command.
-func StandingOf(r *Relay) (tick foretick.Tick, in uint64, commands []byte) {
-	if r.match == nil {
+// StandingOf returns what the newest tick that a peer has from the relay has: who plays, and each one's command.
+func StandingOf(p *Peer) (tick foretick.Tick, in uint64, commands []byte) {
+	if p.match == 0 {
 		return 0, 0, nil
 	}
-	s := r.match.settling.standing
-	return s.tick, s.in, s.commands
+	s := p.inbox.standing
+	return s.Tick, s.In, s.Commands
 }

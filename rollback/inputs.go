@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"bytes"
 	"slices"
 	"unsafe"
@@ -84,13 +86,13 @@ func (in *inputs) forget() {
 func (in *inputs) slotOf(t foretick.Tick) *tickCommands { return &in.ran[t%foretick.Tick(len(in.ran))] }
 
 // ranAs reports whether a settled tick ran with its inputs before.
-func (in *inputs) ranAs(s *settledTick) bool {
-	r := in.slotOf(s.tick)
-	if r.tick != s.tick || len(s.changes) > 0 || len(r.players) != len(s.inputs) {
+func (in *inputs) ranAs(s *settled.Tick) bool {
+	r := in.slotOf(s.Tick)
+	if r.tick != s.Tick || len(s.Changes) > 0 || len(r.players) != len(s.Inputs) {
 		return false
 	}
-	for i := range s.inputs {
-		if r.players[i] != s.inputs[i].player || !bytes.Equal(in.packedAt(r.packed, i), s.inputs[i].command) {
+	for i := range s.Inputs {
+		if r.players[i] != s.Inputs[i].Player || !bytes.Equal(in.packedAt(r.packed, i), s.Inputs[i].Command) {
 			return false
 		}
 	}
@@ -100,7 +102,7 @@ func (in *inputs) ranAs(s *settledTick) bool {
 func (in *inputs) packedAt(packed []byte, i int) []byte { return packed[i*in.size : (i+1)*in.size] }
 
 // know notes the inputs of a settled tick as the newest that are known.
-func (in *inputs) know(s *settledTick) {
+func (in *inputs) know(s *settled.Tick) {
 	in.latest.take(s)
 	in.repeat = append(in.repeat[:0], in.latest.packed...)
 	for i := range in.latest.players {
@@ -112,17 +114,17 @@ func (in *inputs) know(s *settledTick) {
 }
 
 // take copies the inputs of a settled tick.
-func (r *tickCommands) take(s *settledTick) {
-	r.tick, r.players, r.packed = s.tick, r.players[:0], r.packed[:0]
-	for i := range s.inputs {
-		r.players = append(r.players, s.inputs[i].player)
-		r.packed = append(r.packed, s.inputs[i].command...)
+func (r *tickCommands) take(s *settled.Tick) {
+	r.tick, r.players, r.packed = s.Tick, r.players[:0], r.packed[:0]
+	for i := range s.Inputs {
+		r.players = append(r.players, s.Inputs[i].Player)
+		r.packed = append(r.packed, s.Inputs[i].Command...)
 	}
 }
 
 // fill writes the commands of the frame's tick into the rows, and remembers them. s is nil for a tick that is not
 // settled.
-func (in *inputs) fill(f *foretick.Frame, s *settledTick) {
+func (in *inputs) fill(f *foretick.Frame, s *settled.Tick) {
 	r := in.slotOf(f.Tick)
 	if s != nil {
 		r.take(s)

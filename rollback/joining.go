@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"errors"
 
 	"github.com/foretick/foretick"
@@ -22,29 +24,29 @@ func (j *joining) begin(waits bool) {
 
 // take takes a piece. The relay may begin again with another player's world.
 func (j *joining) take(body []byte) error {
-	p, err := readPiece(body)
+	p, err := settled.ReadPiece(body)
 	if err != nil {
 		return err
 	}
-	if p.offset == 0 {
-		j.world, j.tick = j.world[:0], p.tick
+	if p.Offset == 0 {
+		j.world, j.tick = j.world[:0], p.Tick
 	}
-	if !j.waits || p.tick != j.tick || int(p.offset) != len(j.world) || uint64(p.total) > uint64(j.most) {
+	if !j.waits || p.Tick != j.tick || int(p.Offset) != len(j.world) || uint64(p.Total) > uint64(j.most) {
 		return netcode.ErrMalformed
 	}
-	j.world = append(j.world, p.data...)
+	j.world = append(j.world, p.Data...)
 	return nil
 }
 
 var errWorld = errors.New("foretick: the world that the relay sent is not the one that it named")
 
 // finish returns the world that a verdict ends, and the standing of its tick.
-func (j *joining) finish(body []byte) (world []byte, v worldVerdict, whole []byte, err error) {
-	v, whole, err = readVerdict(body)
+func (j *joining) finish(body []byte) (world []byte, v settled.WorldVerdict, whole []byte, err error) {
+	v, whole, err = settled.ReadVerdict(body)
 	if err != nil {
 		return nil, v, nil, err
 	}
-	if !j.waits || v.tick != j.tick || uint64(v.total) != uint64(len(j.world)) || sumOf(j.world) != v.sum {
+	if !j.waits || v.Tick != j.tick || uint64(v.Total) != uint64(len(j.world)) || settled.SumOf(j.world) != v.Sum {
 		return nil, v, nil, errWorld
 	}
 	world = j.world
@@ -54,15 +56,15 @@ func (j *joining) finish(body []byte) (world []byte, v worldVerdict, whole []byt
 
 // serving sends the own world to a peer that joins late, as far as the relay asks for it.
 type serving struct {
-	asked  ask
+	asked  settled.Ask
 	tick   foretick.Tick // tick is the one that world is of. 0 means none.
 	world  []byte
 	offset int
 }
 
 // ask notes what the relay asks for. A new tick gives up the transfer of another one.
-func (s *serving) ask(a ask) {
-	if a.tick != s.asked.tick {
+func (s *serving) ask(a settled.Ask) {
+	if a.Tick != s.asked.Tick {
 		s.tick, s.offset, s.world = 0, 0, nil
 	}
 	s.asked = a
@@ -70,7 +72,7 @@ func (s *serving) ask(a ask) {
 
 // offer takes the world of a tick, if it is the one that the relay asks for.
 func (s *serving) offer(t foretick.Tick, world []byte) {
-	if s.asked.until > 0 && t == s.asked.tick && s.tick != t {
+	if s.asked.Until > 0 && t == s.asked.Tick && s.tick != t {
 		s.tick, s.offset, s.world = t, 0, append([]byte(nil), world...)
 	}
 }
@@ -80,10 +82,10 @@ func (s *serving) send(c *netcode.Conn) {
 	if s.tick == 0 {
 		return
 	}
-	for end := min(len(s.world), int(s.asked.until)); s.offset < end; {
-		n := min(end-s.offset, maxPiece)
-		p := piece{tick: s.tick, offset: uint32(s.offset), total: uint32(len(s.world)), data: s.world[s.offset : s.offset+n]}
-		if c.SendOn(channelWorld, s.tick, kindPiece, p.append(nil)) != nil {
+	for end := min(len(s.world), int(s.asked.Until)); s.offset < end; {
+		n := min(end-s.offset, settled.MaxPiece)
+		p := settled.Piece{Tick: s.tick, Offset: uint32(s.offset), Total: uint32(len(s.world)), Data: s.world[s.offset : s.offset+n]}
+		if c.SendOn(settled.ChannelWorld, s.tick, settled.KindPiece, p.Append(nil)) != nil {
 			return // the channel is full: the next packets have more
 		}
 		s.offset += n

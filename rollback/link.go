@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"errors"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 type link struct {
 	cfg      *Config
 	protocol uint64
-	rules    rules
+	rules    settled.Rules
 	endpoint transport.Endpoint
 
 	now     time.Duration
@@ -23,8 +25,8 @@ type link struct {
 	up      bool // up is true if the transport is connected.
 	conn    *netcode.Conn
 	sender  *netcode.CommandSender
-	welcome *welcome // welcome is the newest one. It is nil before the first.
-	let     bool     // let is true if this connection was let in.
+	welcome *settled.Welcome // welcome is the newest one. It is nil before the first.
+	let     bool             // let is true if this connection was let in.
 	sent    time.Duration
 	err     error // err is why the link ended for good.
 	lost    lostLink
@@ -64,8 +66,8 @@ func (l *link) handle(ev *transport.Event) bool {
 		var info transport.Info
 		_ = l.endpoint.Info(ev.Peer, &info) // a peer that is gone again is told by the next event
 		l.peer, l.up, l.let = ev.Peer, true, false
-		l.conn = netcode.NewConn(netcode.Config{MTU: info.MTU, Secure: info.Secure, Timeout: l.cfg.Timeout, Rate: l.cfg.SendRate, Channels: channels()})
-		l.sender = netcode.NewCommandSender(int(l.rules.size), netcode.CommandConfig{Late: lateCommands, Fields: widths(l.rules.fields)})
+		l.conn = netcode.NewConn(netcode.Config{MTU: info.MTU, Secure: info.Secure, Timeout: l.cfg.Timeout, Rate: l.cfg.SendRate, Channels: settled.Channels()})
+		l.sender = netcode.NewCommandSender(int(l.rules.Size), netcode.CommandConfig{Late: lateCommands, Fields: settled.Widths(l.rules.Fields)})
 		l.sent = l.now - helloInterval
 		l.counts.connections++
 	case transport.Disconnected:
@@ -80,7 +82,7 @@ func (l *link) handle(ev *transport.Event) bool {
 }
 
 // lateCommands is for how many ticks after its own a command is sent again. The relay waits for it up to
-// RelayConfig.Wait.
+// relay.Config.Wait.
 const lateCommands = 32
 
 // watch ends a connection that is silent for too long.
@@ -159,12 +161,12 @@ func (l *link) redial() {
 }
 
 // takeWelcome takes the welcome of this connection.
-func (l *link) takeWelcome(body []byte) (*welcome, error) {
-	w, err := readWelcome(body)
+func (l *link) takeWelcome(body []byte) (*settled.Welcome, error) {
+	w, err := settled.ReadWelcome(body)
 	if err != nil {
 		return nil, err
 	}
-	if l.let || (w.player == 0) != l.cfg.Observe {
+	if l.let || (w.Player == 0) != l.cfg.Observe {
 		return nil, netcode.ErrMalformed
 	}
 	l.welcome, l.let, l.lost = &w, true, lostLink{}
@@ -174,18 +176,18 @@ func (l *link) takeWelcome(body []byte) (*welcome, error) {
 // player returns the own player, or Nobody.
 func (l *link) player() (player foretick.PlayerID) {
 	if l.welcome != nil {
-		player = l.welcome.player
+		player = l.welcome.Player
 	}
 	return player
 }
 
 // sendPacket sends a packet if one is due: after new commands, and otherwise once a tick. has says which settled
 // ticks the peer has. match and holds are those of the world that it goes on with.
-func (l *link) sendPacket(commands bool, has presence, match uint64, holds foretick.Tick) {
+func (l *link) sendPacket(commands bool, has settled.Presence, match uint64, holds foretick.Tick) {
 	if !l.up || l.err != nil {
 		return
 	}
-	interval := time.Second / time.Duration(l.rules.rate)
+	interval := time.Second / time.Duration(l.rules.Rate)
 	if !l.let {
 		commands, interval = false, helloInterval
 	}
@@ -198,8 +200,8 @@ func (l *link) sendPacket(commands bool, has presence, match uint64, holds foret
 	if !l.let {
 		l.greet(pk, match, holds)
 	} else {
-		l.scratch = has.append(l.scratch[:0])
-		pk.Message(messagePresence, l.scratch)
+		l.scratch = has.Append(l.scratch[:0])
+		pk.Message(settled.MessagePresence, l.scratch)
 		if l.scratch = l.sender.Append(l.scratch[:0], pk.Room()); len(l.scratch) > 0 {
 			pk.Message(netcode.MessageCommands, l.scratch)
 		}
@@ -211,9 +213,9 @@ func (l *link) sendPacket(commands bool, has presence, match uint64, holds foret
 }
 
 // acknowledge drops the commands that the relay has, or whose tick is settled. What is settled need not have come.
-func (l *link) acknowledge(h *settledHead) {
-	newest := h.first + foretick.Tick(h.count) - 1 // of those that fit into the packet, which nearly always are all
-	l.sender.Acked(h.taken, netcode.Newer(h.taken, newest))
+func (l *link) acknowledge(h *settled.Head) {
+	newest := h.First + foretick.Tick(h.Count) - 1 // of those that fit into the packet, which nearly always are all
+	l.sender.Acked(h.Taken, netcode.Newer(h.Taken, newest))
 }
 
 // takeFates tells the sender of commands which packets arrived.
@@ -225,13 +227,13 @@ func (l *link) takeFates() {
 
 // greet writes a hello.
 func (l *link) greet(pk *netcode.Packet, match uint64, holds foretick.Tick) {
-	d := declaration{rules: l.rules, match: match, holds: holds}
-	h := netcode.Hello{Version: netcode.Version, Protocol: l.protocol, Data: d.append(nil)}
+	d := settled.Declaration{Rules: l.rules, Match: match, Holds: holds}
+	h := netcode.Hello{Version: netcode.Version, Protocol: l.protocol, Data: d.Append(nil)}
 	if l.cfg.Observe {
 		h.Role = netcode.RoleObserve
 	}
 	if l.welcome != nil {
-		h.Resume = l.welcome.token
+		h.Resume = l.welcome.Token
 	}
 	l.scratch = h.Append(l.scratch[:0])
 	pk.Message(netcode.MessageHello, l.scratch)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -14,7 +15,7 @@ import (
 // none was replaced. If the
 // relay settled a tick as soon as its clock reached it (settling.isDue), the match would go on without them.
 func TestLockstepWaits(t *testing.T) {
-	b := newBout(t, 8, RelayConfig{Players: 2, Wait: time.Second})
+	b := newBout(t, 8, relay.Config{Players: 2, Wait: time.Second})
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	other := b.join(0, link, Config{Window: Lockstep}, nil)
 	slow := b.join(0, link, Config{Window: Lockstep}, nil)

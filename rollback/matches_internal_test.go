@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -73,7 +74,7 @@ func TestMatches(t *testing.T) {
 }
 
 func playRow(t *testing.T, r row, seed uint64, seconds int, shown bool) {
-	b := newBout(t, seed, RelayConfig{Players: r.players})
+	b := newBout(t, seed, relay.Config{Players: r.players})
 	for i := range r.players {
 		b.join(time.Duration(i)*7*time.Millisecond, r.link(), Config{Window: r.window}, nil)
 	}

@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
 )
@@ -16,8 +18,8 @@ type pace struct {
 }
 
 // hear takes the head of settled ticks that arrived. newest is the newest settled tick.
-func (p *pace) hear(l *link, h *settledHead, newest foretick.Tick) {
-	p.clock.Snapshot(l.now, h.clock, h.early, h.hasEarly, l.conn.RTT(), 0)
+func (p *pace) hear(l *link, h *settled.Head, newest foretick.Tick) {
+	p.clock.Snapshot(l.now, h.Clock, h.Early, h.HasEarly, l.conn.RTT(), 0)
 	if p.time.Started {
 		p.delay.settled(int(int32(p.time.Command - newest)))
 	}

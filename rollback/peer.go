@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"errors"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// Peer plays a match that a [Relay] keeps in step. It runs the whole world of the game, ahead of the inputs that
+// Peer plays a match that a [relay.Relay] keeps in step. It runs the whole world of the game, ahead of the inputs that
 // are known, and rolls back where it guessed wrongly. Make one with [New] and call Step once for each rendered
 // frame. A Peer is not safe for concurrent use.
 type Peer struct {
@@ -59,7 +61,7 @@ func New(cfg Config) (*Peer, error) {
 	p.pace.even, p.pace.behind = cfg.Window == 0 || cfg.Observe, foretick.Tick(cfg.Behind)
 	p.pace.delay = delay{hand: cfg.Delay, above: cfg.DelayAbove.Seconds() * float64(p.p.TickRate), window: float64(cfg.Window), rate: p.p.TickRate}
 	if cfg.DelayAbove < 0 {
-		p.pace.delay.above = maxWindow + mostDelay
+		p.pace.delay.above = settled.MaxWindow + mostDelay
 	}
 	p.newWorld()
 	return p, nil
@@ -150,7 +152,7 @@ func (p *Peer) readPacket() {
 	l := &p.link
 	l.takeFates()
 	for m, ok := l.conn.NextMessage(); ok; m, ok = l.conn.NextMessage() {
-		if m.Type == messageSettled {
+		if m.Type == settled.MessageSettled {
 			errs = errors.Join(errs, p.takeSettled(m.Body))
 		}
 	}
@@ -166,58 +168,58 @@ func (p *Peer) readPacket() {
 
 func (p *Peer) takeReliable(kind uint8, body []byte) error {
 	switch kind {
-	case kindWelcome:
+	case settled.KindWelcome:
 		w, err := p.link.takeWelcome(body)
 		if err != nil {
 			return err
 		}
 		return p.enter(w)
-	case kindDiffer:
-		d, err := readDiffer(body)
+	case settled.KindDiffer:
+		d, err := settled.ReadDiffer(body)
 		if err == nil {
 			p.differ(d)
 		}
 		return err
-	case kindClue:
-		c, err := readClue(body)
+	case settled.KindClue:
+		c, err := settled.ReadClue(body)
 		if err == nil && p.search != nil {
 			p.search.hear(&c)
 		}
 		return err
-	case kindAsk:
-		a, err := readAsk(body)
+	case settled.KindAsk:
+		a, err := settled.ReadAsk(body)
 		if err == nil {
 			p.serving.ask(a)
 		}
 		return err
-	case kindPiece:
+	case settled.KindPiece:
 		return p.joining.take(body)
-	case kindWorld:
+	case settled.KindWorld:
 		return p.takeWorld(body)
 	}
 	return netcode.ErrMalformed
 }
 
 // enter begins with what a welcome says: an empty world, the own one, or one that comes.
-func (p *Peer) enter(w *welcome) error {
+func (p *Peer) enter(w *settled.Welcome) error {
 	p.pace.clock = netcode.NewClock(p.cfg.clockConfig(p.p))
 	p.pace.time = netcode.Time{}
 	p.own.made = 0
-	p.sim.inputs.own.player = w.player
-	p.joining.begin(w.world)
+	p.sim.inputs.own.player = w.Player
+	p.joining.begin(w.World)
 	p.serving = serving{}
 	switch {
-	case w.world:
+	case w.World:
 		p.match = 0
-	case w.match == p.match && w.next == p.inbox.newest()+1: // goes on with the world that it has
-	case w.next == 1:
+	case w.Match == p.match && w.Next == p.inbox.newest()+1: // goes on with the world that it has
+	case w.Next == 1:
 		if p.sim.ran != 0 {
 			p.newWorld()
-			p.sim.inputs.own.player = w.player
+			p.sim.inputs.own.player = w.Player
 		}
-		p.match = w.match
+		p.match = w.Match
 		p.sim.start(1)
-		p.begin(newStanding(&p.link.rules, int(w.places)), p.sim.bytes())
+		p.begin(settled.NewStanding(&p.link.rules, int(w.Places)), p.sim.bytes())
 	default:
 		return netcode.ErrMalformed
 	}
@@ -230,21 +232,21 @@ func (p *Peer) takeWorld(body []byte) error {
 	if err != nil {
 		return err
 	}
-	s := newStanding(&p.link.rules, int(p.link.welcome.places))
-	if err := s.readWhole(v.tick, whole); err != nil {
+	s := settled.NewStanding(&p.link.rules, int(p.link.welcome.Places))
+	if err := s.ReadWhole(v.Tick, whole); err != nil {
 		return err
 	}
-	if err := p.sim.startFrom(world, v.tick, p.cfg.MaxEntities); err != nil {
+	if err := p.sim.startFrom(world, v.Tick, p.cfg.MaxEntities); err != nil {
 		return err
 	}
-	p.match = p.link.welcome.match
+	p.match = p.link.welcome.Match
 	p.begin(s, world)
 	p.stats.Worlds++
 	return nil
 }
 
 // begin begins to take ticks after a standing's, with the world of that tick, whose bytes it keeps.
-func (p *Peer) begin(s *standing, world []byte) {
+func (p *Peer) begin(s *settled.Standing, world []byte) {
 	p.record.begin(s, world)
 	p.inbox.begin(s, p.cfg.Behind)
 	p.search, p.hasSearched = nil, false
@@ -252,7 +254,7 @@ func (p *Peer) begin(s *standing, world []byte) {
 
 // takeSettled takes a message with settled ticks.
 func (p *Peer) takeSettled(body []byte) error {
-	h, ticks, err := readSettled(body)
+	h, ticks, err := settled.ReadSettled(body)
 	if err != nil || !p.link.let {
 		return err
 	}
@@ -262,7 +264,7 @@ func (p *Peer) takeSettled(body []byte) error {
 		}
 		p.pace.hear(&p.link, &h, p.inbox.newest())
 	} else {
-		p.pace.hear(&p.link, &h, h.clock)
+		p.pace.hear(&p.link, &h, h.Clock)
 	}
 	p.link.acknowledge(&h)
 	return nil
@@ -326,15 +328,15 @@ func (p *Peer) settle() {
 		p.record.add(s)
 		if p.sim.sums.taken != taken {
 			p.record.addSum(p.sim.sums.newest, p.sim.sums.world)
-			p.serving.offer(p.sim.sums.newest.tick, p.sim.sums.world)
+			p.serving.offer(p.sim.sums.newest.Tick, p.sim.sums.world)
 		}
 	}
 }
 
 // noteStandIn counts an input of the own player that the relay did not have in time.
-func (p *Peer) noteStandIn(s *settledTick) {
-	for _, in := range s.inputs {
-		if in.player == p.link.player() && in.standIn {
+func (p *Peer) noteStandIn(s *settled.Tick) {
+	for _, in := range s.Inputs {
+		if in.Player == p.link.player() && in.StandIn {
 			p.stats.StandIns++
 		}
 	}
@@ -362,16 +364,16 @@ func (p *Peer) draw(since time.Duration) {
 
 // send sends what is due: sums, pieces of the world, commands.
 func (p *Peer) send(commands bool) {
-	has := presence{none: p.match == 0}
+	has := settled.Presence{None: p.match == 0}
 	holds := foretick.Tick(0)
 	if p.match != 0 {
 		holds = p.inbox.newest()
-		has.settled = holds
+		has.Settled = holds
 	}
 	if p.link.let {
 		for s, ok := p.sim.sums.next(); ok; s, ok = p.sim.sums.next() {
 			if !p.cfg.Observe {
-				_ = p.link.conn.SendReliable(s.tick, kindSum, s.append(nil)) // a relay that takes none is silent, too
+				_ = p.link.conn.SendReliable(s.Tick, settled.KindSum, s.Append(nil)) // a relay that takes none is silent, too
 			}
 		}
 		p.serving.send(p.link.conn)

@@ -10,6 +10,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/fieldtest"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -46,7 +47,7 @@ func TestReplayConfigNumbers(t *testing.T) {
 		return p
 	}
 	listening := n.Listen()
-	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: listening, Players: 1})
+	relay, err := relay.New(relay.Config{Transport: listening, Players: 1})
 	require.NoError(t, err)
 	peer, err := rollback.New(rollback.Config{Protocol: protocol(), Transport: n.Dial(listening, sim.LAN, sim.LAN)})
 	require.NoError(t, err)

@@ -1,6 +1,9 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/relay"
+
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,7 +23,7 @@ var far = sim.Link{Latency: 20 * time.Millisecond, Jitter: 5 * time.Millisecond,
 // TestLateJoin: a player that comes when the relay no longer has the first inputs gets the world of another one,
 // and goes on in step with it.
 func TestLateJoin(t *testing.T) {
-	b := newBout(t, 1, RelayConfig{Players: 3, History: 10 * time.Second})
+	b := newBout(t, 1, relay.Config{Players: 3, History: 10 * time.Second})
 	b.join(0, far, Config{}, nil)
 	b.join(0, far, Config{}, nil)
 	b.run(13 * time.Second)
@@ -40,7 +43,7 @@ func TestPeerReconnects(t *testing.T) {
 		worlds uint64
 	}{"by inputs": {7 * time.Second, 0}, "by a world": {14 * time.Second, 1}} {
 		t.Run(name, func(t *testing.T) {
-			b := newBout(t, 2, RelayConfig{Players: 2, History: 10 * time.Second, Timeout: time.Minute})
+			b := newBout(t, 2, relay.Config{Players: 2, History: 10 * time.Second, Timeout: time.Minute})
 			b.join(0, far, Config{}, nil)
 			back := b.join(0, far, Config{Redial: func() (transport.Endpoint, error) { return nil, nil }}, nil)
 			b.run(5 * time.Second)
@@ -61,21 +64,12 @@ func TestPeerReconnects(t *testing.T) {
 
 // TestUnreadableRelay: a peer that can never read what its relay sends connects again a few times, and then ends.
 func TestUnreadableRelay(t *testing.T) {
-	b := newBout(t, 2, RelayConfig{Players: 2})
+	b := newBout(t, 2, relay.Config{Players: 2})
 	b.join(0, far, Config{}, nil)
 	c := b.join(0, far, Config{Redial: func() (transport.Endpoint, error) { return nil, nil }}, nil)
 	b.run(2 * time.Second)
 	require.Equal(t, Playing, c.peer.View().State)
-	var confuse func()
-	confuse = func() {
-		for _, g := range b.relay.guests.all {
-			if g.player == c.peer.View().Player && g.state == following {
-				_ = g.conn.SendReliable(0, 99, nil)
-			}
-		}
-		b.net.At(b.net.Now()+50*time.Millisecond, confuse)
-	}
-	confuse()
+	c.spoil = true
 	b.run(time.Minute)
 	v := c.peer.View()
 	require.Equal(t, Closed, v.State)
@@ -87,7 +81,7 @@ func TestUnreadableRelay(t *testing.T) {
 
 // TestSpectators: a spectator sees the match as many ticks later as it asks for, whenever it comes.
 func TestSpectators(t *testing.T) {
-	b := newBout(t, 3, RelayConfig{Players: 2, History: 10 * time.Second})
+	b := newBout(t, 3, relay.Config{Players: 2, History: 10 * time.Second})
 	b.join(0, far, Config{}, nil)
 	b.join(0, far, Config{}, nil)
 	b.run(time.Second)
@@ -113,7 +107,7 @@ func TestSpectators(t *testing.T) {
 // TestSpectatorsWait: spectators that come long before the first player see the match from its beginning, and no more
 // of them wait than may watch.
 func TestSpectatorsWait(t *testing.T) {
-	b := newBout(t, 8, RelayConfig{Players: 2, MaxObservers: 2, Timeout: 2 * time.Second})
+	b := newBout(t, 8, relay.Config{Players: 2, MaxObservers: 2, Timeout: 2 * time.Second})
 	var all []*corner
 	for range 3 {
 		all = append(all, b.join(0, far, Config{Observe: true}, nil))
@@ -141,7 +135,7 @@ func TestSpectatorsWait(t *testing.T) {
 
 // TestHiddenTab: while a player gives no input, the others wait for it once, no longer than the relay does.
 func TestHiddenTab(t *testing.T) {
-	b := newBout(t, 4, RelayConfig{Players: 2, Timeout: time.Minute})
+	b := newBout(t, 4, relay.Config{Players: 2, Timeout: time.Minute})
 	other := b.join(0, far, Config{}, nil)
 	gone := b.join(0, far, Config{Timeout: time.Minute}, nil)
 	b.run(5 * time.Second)
@@ -160,7 +154,7 @@ func TestHiddenTab(t *testing.T) {
 // TestDelayLosesNoPress: while the input delay changes all the time, each press of a player reaches the match, and
 // the world never stands still for two Steps.
 func TestDelayLosesNoPress(t *testing.T) {
-	b := newBout(t, 5, RelayConfig{Players: 2})
+	b := newBout(t, 5, relay.Config{Players: 2})
 	steps := 0
 	quiet := sim.Link{Latency: 20 * time.Millisecond}
 	press := func(v View) control {
@@ -194,7 +188,7 @@ func TestDelayLosesNoPress(t *testing.T) {
 
 // TestHostPlaysToo: the relay's process may have a player of its own, whose path has no length.
 func TestHostPlaysToo(t *testing.T) {
-	b := newBout(t, 7, RelayConfig{Players: 2})
+	b := newBout(t, 7, relay.Config{Players: 2})
 	host := b.join(0, sim.Link{}, Config{}, nil)
 	b.join(0, far, Config{}, nil)
 	b.run(10 * time.Second)
@@ -221,7 +215,7 @@ func TestOneshotsOfAZeroCommand(t *testing.T) {
 		require.Equal(t, c, got)
 	}
 	fields := commandFields(m.p)
-	require.Equal(t, []bool{false, true, true, true}, []bool{fields[0].once(), fields[1].once(), fields[2].once(), fields[3].once()})
+	require.Equal(t, []bool{false, true, true, true}, []bool{fields[0].Once(), fields[1].Once(), fields[2].Once(), fields[3].Once()})
 	require.Len(t, fields, 4)
-	require.False(t, slices.Contains(widths(fields), 0))
+	require.False(t, slices.Contains(settled.Widths(fields), 0))
 }

@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"errors"
 	"fmt"
 
@@ -14,9 +16,9 @@ import (
 // of OnFinal do not run.
 type playback struct {
 	sim      *simulation
-	standing *standing
+	standing *settled.Standing
 	ticks    []byte // ticks has those that did not run yet.
-	next     settledTick
+	next     settled.Tick
 	taken    bool // taken is true if next has the tick that runs next.
 
 	// after, when set, is called after each step of a tick, with the step's number. Step 0 is who joins and leaves,
@@ -26,9 +28,9 @@ type playback struct {
 	systems []int // systems are those of the steps from 1 on, by their numbers in the schedule.
 }
 
-func newPlayback(p *compiled, tags []string, r *rules, places int, m *moment, ticks []byte) (*playback, error) {
-	pb := &playback{sim: newSimulation(p, tags, 0), standing: newStanding(r, places), ticks: ticks}
-	if err := pb.standing.readWhole(m.tick, m.standing); err != nil {
+func newPlayback(p *compiled, tags []string, r *settled.Rules, places int, m *moment, ticks []byte) (*playback, error) {
+	pb := &playback{sim: newSimulation(p, tags, 0), standing: settled.NewStanding(r, places), ticks: ticks}
+	if err := pb.standing.ReadWhole(m.tick, m.standing); err != nil {
 		return nil, err
 	}
 	pb.sim.apart = true
@@ -45,7 +47,7 @@ func (pb *playback) run() (bool, error) {
 		return false, nil
 	}
 	var ok bool
-	if pb.ticks, ok = pb.standing.read(pb.ticks, &pb.next); !ok {
+	if pb.ticks, ok = pb.standing.Read(pb.ticks, &pb.next); !ok {
 		return false, netcode.ErrMalformed
 	}
 	pb.step, pb.systems = 0, pb.systems[:0]
@@ -54,7 +56,7 @@ func (pb *playback) run() (bool, error) {
 		defer pb.sim.p.Watch(false)
 		pb.sim.mark = pb.mark
 	}
-	pb.sim.ran = pb.next.tick // so systems see that the tick runs again
+	pb.sim.ran = pb.next.Tick // so systems see that the tick runs again
 	pb.sim.settle(&pb.next)
 	pb.sim.mark = nil
 	return true, nil
@@ -90,7 +92,7 @@ func (pb *playback) sum() uint64 {
 	if err != nil {
 		return 0 // New and NewReplay refuse worlds that cannot be written
 	}
-	return sumOf(b)
+	return settled.SumOf(b)
 }
 
 // stepName returns the name of a step of the newest tick.

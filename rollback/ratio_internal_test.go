@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"math"
 	"testing"
 	"time"
@@ -83,12 +85,12 @@ func TestCostOfAWindow(t *testing.T) {
 		m := g.simulation(t, 7)
 		idle, fire := make([]byte, m.inputs.size), make([]byte, m.inputs.size)
 		fire[0] = 1
-		s := settledTick{tick: 1, inputs: []settledInput{{player: 1, command: idle}}, changes: []rosterChange{{player: 1, joined: true}}}
+		s := settled.Tick{Tick: 1, Inputs: []settled.Input{{Player: 1, Command: idle}}, Changes: []settled.RosterChange{{Player: 1, Joined: true}}}
 		m.settle(&s)
-		s.changes = nil
+		s.Changes = nil
 		window := func() {
-			s.tick++
-			s.inputs[0].command = [][]byte{idle, fire}[s.tick%2]
+			s.Tick++
+			s.Inputs[0].Command = [][]byte{idle, fire}[s.Tick%2]
 			m.settle(&s)
 			m.advance(m.settled + 7)
 			m.save()
@@ -114,7 +116,7 @@ func TestCostOfAWindow(t *testing.T) {
 		before := m.counts.rollbacks
 		own, copied := math.Inf(1), math.Inf(1) // the least of many, because other programs take time
 		for range 41 {
-			for isSumTick(m.settled+1, m.sums.rate) || isSumTick(m.settled+2, m.sums.rate) {
+			for settled.IsSumTick(m.settled+1, m.sums.rate) || settled.IsSumTick(m.settled+2, m.sums.rate) {
 				window()
 			}
 			own, copied = min(own, since(window)), min(copied, since(plain))

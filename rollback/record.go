@@ -1,21 +1,23 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"github.com/foretick/foretick"
 )
 
 // record has what a peer's world has run: a world to begin with, and the settled ticks since. A replay is made of
 // it. It also has the worlds of the newest sums, from which the search for what made two worlds differ begins.
 type record struct {
-	rules    *rules
+	rules    *settled.Rules
 	most     int // most is how many bytes of ticks are kept. Then the record begins later.
 	places   int
-	standing *standing // standing is that of the newest tick.
-	base     moment    // base is where the record begins.
-	moments  []moment  // moments are those of the newest sums, oldest first.
-	ticks    []byte    // ticks has the settled ticks after the base, as the relay sends them.
-	from     int       // from is the offset of ticks in all that was ever recorded.
-	sums     []sum     // sums are those of the ticks after the base.
+	standing *settled.Standing // standing is that of the newest tick.
+	base     moment            // base is where the record begins.
+	moments  []moment          // moments are those of the newest sums, oldest first.
+	ticks    []byte            // ticks has the settled ticks after the base, as the relay sends them.
+	from     int               // from is the offset of ticks in all that was ever recorded.
+	sums     []settled.Sum     // sums are those of the ticks after the base.
 }
 
 // moment is a world at the end of a settled tick.
@@ -33,20 +35,20 @@ const (
 )
 
 // begin begins with the world of a tick, whose bytes the record keeps.
-func (r *record) begin(s *standing, world []byte) {
-	*r = record{rules: r.rules, most: r.most, places: s.places, standing: newStanding(r.rules, s.places)}
-	whole := s.appendWhole(nil)
-	_ = r.standing.readWhole(s.tick, whole) // it is of the same match
-	r.base = moment{tick: s.tick, standing: whole, world: world, sum: sumOf(world)}
+func (r *record) begin(s *settled.Standing, world []byte) {
+	*r = record{rules: r.rules, most: r.most, places: s.Places, standing: settled.NewStanding(r.rules, s.Places)}
+	whole := s.AppendWhole(nil)
+	_ = r.standing.ReadWhole(s.Tick, whole) // it is of the same match
+	r.base = moment{tick: s.Tick, standing: whole, world: world, sum: settled.SumOf(world)}
 }
 
 // add adds the next settled tick.
-func (r *record) add(s *settledTick) { r.ticks = r.standing.append(r.ticks, s) }
+func (r *record) add(s *settled.Tick) { r.ticks = r.standing.Append(r.ticks, s) }
 
 // addSum adds the sum of the newest tick, and the world that it is of.
-func (r *record) addSum(s sum, world []byte) {
+func (r *record) addSum(s settled.Sum, world []byte) {
 	r.sums = append(r.sums, s)
-	m := moment{tick: s.tick, offset: r.from + len(r.ticks), sum: s.sum}
+	m := moment{tick: s.Tick, offset: r.from + len(r.ticks), sum: s.Sum}
 	if len(r.moments) == mostMoments {
 		oldest := r.moments[0]
 		m.standing, m.world = oldest.standing[:0], oldest.world[:0]
@@ -57,7 +59,7 @@ func (r *record) addSum(s sum, world []byte) {
 		copy(r.moments, r.moments[1:])
 		r.moments = r.moments[:mostMoments-1]
 	}
-	m.standing, m.world = r.standing.appendWhole(m.standing), append(m.world, world...)
+	m.standing, m.world = r.standing.AppendWhole(m.standing), append(m.world, world...)
 	r.moments = append(r.moments, m)
 }
 
@@ -66,7 +68,7 @@ func (r *record) forget(m *moment) {
 	r.base = *m
 	r.ticks = append([]byte(nil), r.ticks[m.offset-r.from:]...)
 	r.from = m.offset
-	for len(r.sums) > 0 && int32(r.sums[0].tick-m.tick) <= 0 {
+	for len(r.sums) > 0 && int32(r.sums[0].Tick-m.tick) <= 0 {
 		r.sums = r.sums[1:]
 	}
 }

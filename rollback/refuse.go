@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"errors"
 	"fmt"
 	"slices"
@@ -124,13 +126,13 @@ func (r *refusals) refuseCommand() {
 	switch c := r.p.Command; {
 	case c == nil:
 		r.refuse("the protocol has no command, and inputs are all that peers exchange: declare one with Protocol.Command")
-	case len(commandFields(r.p)) > maxFields:
-		r.refuse("command %s has %d fields: use up to %d", c.Name, len(commandFields(r.p)), maxFields)
+	case len(commandFields(r.p)) > settled.MaxFields:
+		r.refuse("command %s has %d fields: use up to %d", c.Name, len(commandFields(r.p)), settled.MaxFields)
 	}
 }
 
 // commandFields returns the fields of the command for the relay.
-func commandFields(p *compiled) (out []field) {
+func commandFields(p *compiled) (out []settled.Field) {
 	widths := p.Command.Schema.PackedFields()
 	for _, f := range p.Command.Schema.Fields() {
 		n := 1
@@ -138,9 +140,9 @@ func commandFields(p *compiled) (out []field) {
 			n = 4 // a rotation is packed as four numbers
 		}
 		for range min(n, len(widths)-len(out)) {
-			of := field(widths[len(out)])
+			of := settled.Field(widths[len(out)])
 			if f.OneShot || f.Sum {
-				of |= fieldOnce
+				of |= settled.FieldOnce
 			}
 			out = append(out, of)
 		}
@@ -154,5 +156,5 @@ func tagsHash(tags []string) uint64 {
 	for _, t := range slices.Compact(slices.Sorted(slices.Values(tags))) {
 		b = append(append(b, t...), 0)
 	}
-	return sumOf(b)
+	return settled.SumOf(b)
 }

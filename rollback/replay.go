@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"compress/flate"
 	"errors"
 	"fmt"
@@ -75,11 +77,11 @@ func (d *Divergence) Error() string {
 //	ticks       length 4, and the settled ticks as the relay sends them
 type replayFile struct {
 	protocol uint64
-	rules    rules
+	rules    settled.Rules
 	build    string
 	places   int
 	begin    moment
-	sums     []sum
+	sums     []settled.Sum
 	ticks    []byte
 }
 
@@ -99,19 +101,19 @@ func (p *Peer) WriteReplay(to io.Writer) error {
 
 func (f *replayFile) write(to io.Writer) error {
 	var b []byte
-	part := func(data []byte) { b = append(le.AppendUint32(b, uint32(len(data))), data...) }
-	b = le.AppendUint64(b, f.protocol)
-	d := declaration{rules: f.rules}
-	rules := d.append(nil)
-	b = append(le.AppendUint16(b, uint16(len(rules))), rules...)
+	part := func(data []byte) { b = append(settled.LE.AppendUint32(b, uint32(len(data))), data...) }
+	b = settled.LE.AppendUint64(b, f.protocol)
+	d := settled.Declaration{Rules: f.rules}
+	rules := d.Append(nil)
+	b = append(settled.LE.AppendUint16(b, uint16(len(rules))), rules...)
 	build := f.build[:min(len(f.build), 1<<10)]
-	b = append(le.AppendUint16(b, uint16(len(build))), build...)
-	b = le.AppendUint32(append(b, byte(f.places)), f.begin.tick)
+	b = append(settled.LE.AppendUint16(b, uint16(len(build))), build...)
+	b = settled.LE.AppendUint32(append(b, byte(f.places)), f.begin.tick)
 	part(f.begin.standing)
 	part(f.begin.world)
-	b = le.AppendUint32(b, uint32(len(f.sums)))
+	b = settled.LE.AppendUint32(b, uint32(len(f.sums)))
 	for _, s := range f.sums {
-		b = s.append(b)
+		b = s.Append(b)
 	}
 	part(f.ticks)
 	if _, err := io.WriteString(to, replayMagic); err != nil {
@@ -141,19 +143,19 @@ func (f *replayFile) read(from io.Reader, most int) error {
 	if int64(len(b)) > limit {
 		return fmt.Errorf("foretick: the replay is larger than a world of %d bytes and its inputs can be: raise rollback.ReplayConfig.MaxWorld", most)
 	}
-	c := cursor{b: b}
-	part := func(n uint32) []byte { return c.take(int(min(n, uint32(len(c.b)+1)))) }
-	f.protocol = c.u64()
-	d, err := readDeclaration(part(uint32(c.u16())))
-	f.rules = d.rules
-	f.build = string(part(uint32(c.u16())))
-	f.places, f.begin.tick = int(c.u8()), c.u32()
-	f.begin.standing, f.begin.world = part(c.u32()), part(c.u32())
-	for n := c.u32(); n > 0 && !c.bad; n-- {
-		f.sums = append(f.sums, sum{c.u32(), c.u64()})
+	c := settled.Cursor{B: b}
+	part := func(n uint32) []byte { return c.Take(int(min(n, uint32(len(c.B)+1)))) }
+	f.protocol = c.U64()
+	d, err := settled.ReadDeclaration(part(uint32(c.U16())))
+	f.rules = d.Rules
+	f.build = string(part(uint32(c.U16())))
+	f.places, f.begin.tick = int(c.U8()), c.U32()
+	f.begin.standing, f.begin.world = part(c.U32()), part(c.U32())
+	for n := c.U32(); n > 0 && !c.Bad; n-- {
+		f.sums = append(f.sums, settled.Sum{Tick: c.U32(), Sum: c.U64()})
 	}
-	f.ticks = part(c.u32())
-	if err != nil || c.err(f.places >= 1 && f.places <= maxPlaces) != nil {
+	f.ticks = part(c.U32())
+	if err != nil || c.Err(f.places >= 1 && f.places <= settled.MaxPlaces) != nil {
 		return errReplay
 	}
 	if len(f.begin.world) > most {
@@ -192,7 +194,7 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 	switch {
 	case r.file.protocol != p.Hash:
 		return nil, fmt.Errorf("foretick: the replay is of another protocol, recorded by %s", r.file.build)
-	case r.file.rules.tags != tagsHash(cfg.Tags):
+	case r.file.rules.Tags != tagsHash(cfg.Tags):
 		return nil, errors.New("foretick: the match had other tags than rollback.ReplayConfig.Tags")
 	}
 	var err error
@@ -238,22 +240,22 @@ func (r *Replay) Step() (bool, error) {
 // compare compares the world with the sum of its tick, if there is one.
 func (r *Replay) compare() error {
 	s := r.file.sums
-	if len(s) == 0 || s[0].tick != r.Tick() {
+	if len(s) == 0 || s[0].Tick != r.Tick() {
 		return nil
 	}
-	if r.play.sum() != s[0].sum {
-		return &Divergence{Agreed: r.file.begin.tick, Tick: s[0].tick, Recorded: r.file.build}
+	if r.play.sum() != s[0].Sum {
+		return &Divergence{Agreed: r.file.begin.tick, Tick: s[0].Tick, Recorded: r.file.build}
 	}
-	r.file.begin.tick, r.file.sums = s[0].tick, s[1:]
+	r.file.begin.tick, r.file.sums = s[0].Tick, s[1:]
 	return nil
 }
 
 // trace writes the sums of the tick's steps, and compares them.
 func (r *Replay) trace() error {
 	if r.cfg.Trace != nil {
-		b := le.AppendUint16(nil, uint16(len(r.steps)))
+		b := settled.LE.AppendUint16(nil, uint16(len(r.steps)))
 		for _, s := range r.steps {
-			b = le.AppendUint32(b, s)
+			b = settled.LE.AppendUint32(b, s)
 		}
 		if _, err := r.cfg.Trace.Write(b); err != nil {
 			return err
@@ -279,11 +281,11 @@ func (r *Replay) readTrace() error {
 	if _, err := io.ReadFull(r.cfg.Against, n[:]); err != nil {
 		return err
 	}
-	b := make([]byte, 4*int(le.Uint16(n[:])))
+	b := make([]byte, 4*int(settled.LE.Uint16(n[:])))
 	_, err := io.ReadFull(r.cfg.Against, b)
 	r.was = r.was[:0]
 	for ; len(b) > 0; b = b[4:] {
-		r.was = append(r.was, le.Uint32(b))
+		r.was = append(r.was, settled.LE.Uint32(b))
 	}
 	return err
 }

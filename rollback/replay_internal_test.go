@@ -1,6 +1,11 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled/settledtest"
+	"github.com/foretick/foretick/relay"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"bytes"
 	"compress/flate"
 	"io"
@@ -15,7 +20,7 @@ import (
 
 // recorded plays a bout of two and returns a player's replay and its end.
 func recorded(t *testing.T, seed uint64, d time.Duration) (replay []byte, c *corner) {
-	b := newBout(t, seed, RelayConfig{Players: 2})
+	b := newBout(t, seed, relay.Config{Players: 2})
 	c = b.join(0, far, Config{}, nil)
 	b.join(0, far, Config{}, nil)
 	b.run(d)
@@ -62,7 +67,7 @@ func TestReplayIsTheMatch(t *testing.T) {
 
 // TestReplayOfALateJoin: who joined late has the match from there on.
 func TestReplayOfALateJoin(t *testing.T) {
-	b := newBout(t, 22, RelayConfig{Players: 3, History: 10 * time.Second})
+	b := newBout(t, 22, relay.Config{Players: 3, History: 10 * time.Second})
 	b.join(0, far, Config{}, nil)
 	b.join(0, far, Config{}, nil)
 	b.run(13 * time.Second)
@@ -141,27 +146,27 @@ func TestWrongReplays(t *testing.T) {
 
 // TestRecordIsBounded: a match that goes on for ever keeps the newest inputs, from a world on.
 func TestRecordIsBounded(t *testing.T) {
-	r := record{rules: &testRules, most: 1 << 17}
-	s := vectorStanding()
+	r := record{rules: &settledtest.Rules, most: 1 << 17}
+	s := settledtest.Standing()
 	r.begin(s, []byte("the world at the beginning"))
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for i := range 60_000 {
-		tick := randomTick(rnd, r.standing)
+		tick := settledtest.Random(rnd, r.standing)
 		r.add(&tick)
 		if i%60 == 59 {
-			r.addSum(sum{tick: tick.tick, sum: uint64(i)}, []byte{byte(i)})
-			require.NotNil(t, r.at(tick.tick))
+			r.addSum(settled.Sum{Tick: tick.Tick, Sum: uint64(i)}, []byte{byte(i)})
+			require.NotNil(t, r.at(tick.Tick))
 		}
 	}
 	require.Less(t, len(r.ticks), r.most+10_000)
 	require.Positive(t, r.from)
-	require.Equal(t, r.sums[0].tick, r.base.tick+60)
-	again := newStanding(&testRules, testPlaces)
-	require.NoError(t, again.readWhole(r.base.tick, r.base.standing))
-	var tick settledTick
+	require.Equal(t, r.sums[0].Tick, r.base.tick+60)
+	again := settled.NewStanding(&settledtest.Rules, settledtest.Places)
+	require.NoError(t, again.ReadWhole(r.base.tick, r.base.standing))
+	var tick settled.Tick
 	for left, ok := r.ticks, true; len(left) > 0; {
-		left, ok = again.read(left, &tick)
+		left, ok = again.Read(left, &tick)
 		require.True(t, ok)
 	}
-	require.Equal(t, r.standing.appendWhole(nil), again.appendWhole(nil))
+	require.Equal(t, r.standing.AppendWhole(nil), again.AppendWhole(nil))
 }

@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 )
@@ -13,19 +15,19 @@ type roster struct {
 }
 
 // change removes the players that leave in the frame's tick, and adds those that join.
-func (r *roster) change(f *foretick.Frame, changes []rosterChange) {
+func (r *roster) change(f *foretick.Frame, changes []settled.RosterChange) {
 	for _, c := range changes {
-		if !c.joined {
+		if !c.Joined {
 			for _, fn := range r.p.Handlers.Leaves {
-				fn(f, c.player)
+				fn(f, c.Player)
 			}
-			ecs.Engine(r.world).Manager().ReleaseOwner(c.player)
+			ecs.Engine(r.world).Manager().ReleaseOwner(c.Player)
 		}
 	}
 	for _, c := range changes {
-		if c.joined {
+		if c.Joined {
 			for _, fn := range r.p.Handlers.Joins {
-				fn(f, c.player)
+				fn(f, c.Player)
 			}
 		}
 	}

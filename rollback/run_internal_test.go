@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport/local"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestRunOfBothEnds(t *testing.T) {
 	costtest.Concurrent(t)
 	hub := local.New(nil)
-	relay, err := NewRelay(RelayConfig{Transport: hub, Players: 2})
+	relay, err := relay.New(relay.Config{Transport: hub, Players: 2})
 	require.NoError(t, err)
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()

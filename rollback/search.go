@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"time"
 
 	"github.com/foretick/foretick"
@@ -18,19 +20,19 @@ type search struct {
 	tags   []string
 	record *record
 	own    foretick.PlayerID
-	differ differ
+	differ settled.Differ
 	wrote  *write // wrote is what code outside of systems wrote in these ticks, as far as that was seen.
-	send   func(*clue)
+	send   func(*settled.Clue)
 	begun  time.Duration
 
-	level   level
+	level   settled.Level
 	base    *moment   // base is the world before the first tick of the level's list.
 	play    *playback // play makes the list. It is nil once the list is there.
 	list    list
 	values  *values
-	waiting *clue // waiting came before the list was there.
-	speaks  bool  // speaks is true if the other player waits for a clue.
-	told    *finding
+	waiting *settled.Clue // waiting came before the list was there.
+	speaks  bool          // speaks is true if the other player waits for a clue.
+	told    *settled.Finding
 
 	build string // build is the other player's.
 	done  bool
@@ -44,9 +46,9 @@ const (
 )
 
 // newSearch begins a search. It returns nil if the worlds of the agreed tick are no longer there.
-func newSearch(now time.Duration, p *compiled, tags []string, r *record, own foretick.PlayerID, d differ, wrote *write, send func(*clue)) *search {
-	s := &search{p: p, tags: tags, record: r, own: own, differ: d, wrote: wrote, send: send, begun: now, speaks: own < d.other}
-	if s.base = r.at(d.agreed); s.base == nil || r.at(d.tick) == nil {
+func newSearch(now time.Duration, p *compiled, tags []string, r *record, own foretick.PlayerID, d settled.Differ, wrote *write, send func(*settled.Clue)) *search {
+	s := &search{p: p, tags: tags, record: r, own: own, differ: d, wrote: wrote, send: send, begun: now, speaks: own < d.Other}
+	if s.base = r.at(d.Agreed); s.base == nil || r.at(d.Tick) == nil {
 		return nil
 	}
 	kept := *s.base
@@ -86,9 +88,9 @@ func (s *search) makeList() bool {
 		}
 	}
 	switch pb := s.play; s.level {
-	case levelTicks:
+	case settled.LevelTicks:
 		for range ticksOfStep {
-			if pb.tick() == s.differ.tick {
+			if pb.tick() == s.differ.Tick {
 				s.list.whole = true
 				s.checkReproduced()
 				return !s.done
@@ -100,10 +102,10 @@ func (s *search) makeList() bool {
 			s.list.add(pb.sum())
 		}
 		return false
-	case levelSteps:
+	case settled.LevelSteps:
 		pb.after = func(int) { s.list.add(pb.sum()) }
 		_, err = pb.run()
-	case levelValues:
+	case settled.LevelValues:
 		at := moment{tick: pb.tick(), standing: s.base.standing}
 		pb.after = func(step int) {
 			if step == s.list.step {
@@ -127,42 +129,42 @@ func (s *search) makeList() bool {
 
 // checkReproduced ends the search if the ticks do not make the world that the player had.
 func (s *search) checkReproduced() {
-	had := s.record.at(s.differ.tick)
+	had := s.record.at(s.differ.Tick)
 	if had == nil || s.play.sum() == had.sum {
 		return
 	}
-	f := finding{first: s.differ.agreed, last: s.differ.tick}
+	f := settled.Finding{First: s.differ.Agreed, Last: s.differ.Tick}
 	if w := s.wrote; w != nil {
-		f.spot.entity, f.field, f.value, f.expected, f.first, f.last = w.entity, w.field, w.is, w.was, w.first, w.last
+		f.Spot.Entity, f.Field, f.Value, f.Expected, f.First, f.Last = w.entity, w.field, w.is, w.was, w.first, w.last
 	} else if before, err := newPlayback(s.p, s.tags, s.record.rules, s.record.places, had, nil); err == nil {
 		as, is := valuesOf(s.p.Types, s.play.sim.world), valuesOf(s.p.Types, before.sim.world)
-		f.spot, f.value, f.expected, _ = is.difference(as)
-		f.field = is.nameOf(f.spot)
+		f.Spot, f.Value, f.Expected, _ = is.difference(as)
+		f.Field = is.nameOf(f.Spot)
 	}
 	s.endOutside(s.own, &f)
-	s.cause.Own, s.cause.Theirs = f.value, f.expected
-	s.tell(&clue{level: levelOutside, cause: &f})
+	s.cause.Own, s.cause.Theirs = f.Value, f.Expected
+	s.tell(&settled.Clue{Level: settled.LevelOutside, Cause: &f})
 }
 
 // endOutside ends the search, because a player's world was written outside of systems.
-func (s *search) endOutside(writer foretick.PlayerID, f *finding) {
-	s.cause = Cause{Outside: true, Writer: writer, Tick: f.first, Last: f.last, Field: f.field, Entity: f.spot.entity}
+func (s *search) endOutside(writer foretick.PlayerID, f *settled.Finding) {
+	s.cause = Cause{Outside: true, Writer: writer, Tick: f.First, Last: f.Last, Field: f.Field, Entity: f.Spot.Entity}
 	s.known, s.done = true, true
 }
 
 // hear takes a clue of the other player.
-func (s *search) hear(c *clue) {
-	if s.done || c.tick != s.differ.tick || c.player != s.differ.other {
+func (s *search) hear(c *settled.Clue) {
+	if s.done || c.Tick != s.differ.Tick || c.Player != s.differ.Other {
 		return
 	}
-	if c.build != "" {
-		s.build = c.build
+	if c.Build != "" {
+		s.build = c.Build
 	}
 	switch {
-	case c.level == levelOutside:
-		if f := c.cause; f != nil {
-			s.endOutside(c.player, f)
-			s.cause.Own, s.cause.Theirs = f.expected, f.value
+	case c.Level == settled.LevelOutside:
+		if f := c.Cause; f != nil {
+			s.endOutside(c.Player, f)
+			s.cause.Own, s.cause.Theirs = f.Expected, f.Value
 		}
 		s.done = true
 	default:
@@ -171,8 +173,8 @@ func (s *search) hear(c *clue) {
 }
 
 // take takes a clue of the level, whose list is there.
-func (s *search) take(c *clue) {
-	if c.level != s.level {
+func (s *search) take(c *settled.Clue) {
+	if c.Level != s.level {
 		s.done = true
 		return
 	}
@@ -181,7 +183,7 @@ func (s *search) take(c *clue) {
 		s.done = true // the lists are equal, or not those of one search
 		return
 	}
-	if c.found {
+	if c.Found {
 		s.descend(c)
 	}
 }
@@ -189,12 +191,12 @@ func (s *search) take(c *clue) {
 // speak tells the other player what is known of where the lists begin to differ.
 func (s *search) speak() {
 	s.speaks = false
-	c := &clue{level: s.level, length: uint32(len(s.list.hashes))}
+	c := &settled.Clue{Level: s.level, Length: uint32(len(s.list.hashes))}
 	if place, found := s.list.place(); found {
-		c.found, c.place = true, uint32(place)
-		if s.level == levelValues {
+		c.Found, c.Place = true, uint32(place)
+		if s.level == settled.LevelValues {
 			s.told = s.values.findingAt(place)
-			c.cause = s.told
+			c.Cause = s.told
 			s.tell(c)
 			return
 		}
@@ -202,46 +204,46 @@ func (s *search) speak() {
 		s.descend(nil)
 		return
 	}
-	c.points = s.list.points()
+	c.Points = s.list.points()
 	s.tell(c)
 }
 
-func (s *search) tell(c *clue) {
-	if c.player, c.tick = s.differ.other, s.differ.tick; c.level == levelTicks || c.level == levelOutside {
-		c.build = buildName()
+func (s *search) tell(c *settled.Clue) {
+	if c.Player, c.Tick = s.differ.Other, s.differ.Tick; c.Level == settled.LevelTicks || c.Level == settled.LevelOutside {
+		c.Build = buildName()
 	}
 	s.send(c)
 }
 
 // descend goes on with the next level, or ends with what both have at the place that was found. c is the clue that
 // named the place, or nil if this peer did.
-func (s *search) descend(c *clue) {
+func (s *search) descend(c *settled.Clue) {
 	place, _ := s.list.place()
 	switch s.level {
-	case levelTicks:
-		s.cause.Tick = s.differ.agreed + foretick.Tick(place) + 1
+	case settled.LevelTicks:
+		s.cause.Tick = s.differ.Agreed + foretick.Tick(place) + 1
 		if s.base = s.worldBefore(s.cause.Tick); s.base == nil {
 			s.done = true
 			return
 		}
-	case levelSteps:
+	case settled.LevelSteps:
 		s.cause.System = s.play.stepName(place)
-	case levelValues:
-		if c.cause == nil {
+	case settled.LevelValues:
+		if c.Cause == nil {
 			s.done = true
 			return
 		}
 		own := s.told
 		if own == nil {
 			own = s.values.findingAt(place)
-			s.tell(&clue{level: s.level, length: uint32(len(s.list.hashes)), found: true, place: uint32(place), cause: own})
+			s.tell(&settled.Clue{Level: s.level, Length: uint32(len(s.list.hashes)), Found: true, Place: uint32(place), Cause: own})
 		}
-		s.conclude(own, c.cause)
+		s.conclude(own, c.Cause)
 		return
 	}
 	s.level++
 	s.play, s.list = nil, list{step: place}
-	if s.level == levelSteps {
+	if s.level == settled.LevelSteps {
 		s.list.step = 0
 	}
 }
@@ -256,17 +258,17 @@ func (s *search) worldBefore(t foretick.Tick) *moment {
 		return nil
 	}
 	sum := pb.sum()
-	return &moment{tick: t - 1, offset: s.record.from + len(s.record.ticks) - len(pb.ticks), standing: pb.standing.appendWhole(nil), world: append([]byte(nil), pb.sim.sums.world...), sum: sum}
+	return &moment{tick: t - 1, offset: s.record.from + len(s.record.ticks) - len(pb.ticks), standing: pb.standing.AppendWhole(nil), world: append([]byte(nil), pb.sim.sums.world...), sum: sum}
 }
 
 // conclude ends the search with both values.
-func (s *search) conclude(own, theirs *finding) {
+func (s *search) conclude(own, theirs *settled.Finding) {
 	c := &s.cause
-	c.Last, c.Field, c.Entity, c.Own, c.Theirs = c.Tick, own.field, own.spot.entity, own.value, theirs.value
-	switch order := own.spot.compare(theirs.spot); { // of two other spots, only one side has the first
-	case own.field == "" || order > 0 && theirs.field != "":
-		c.Field, c.Entity, c.Own = theirs.field, theirs.spot.entity, missing
-	case theirs.field == "" || order < 0:
+	c.Last, c.Field, c.Entity, c.Own, c.Theirs = c.Tick, own.Field, own.Spot.Entity, own.Value, theirs.Value
+	switch order := own.Spot.Compare(theirs.Spot); { // of two other spots, only one side has the first
+	case own.Field == "" || order > 0 && theirs.Field != "":
+		c.Field, c.Entity, c.Own = theirs.Field, theirs.Spot.Entity, missing
+	case theirs.Field == "" || order < 0:
 		c.Theirs = missing
 	}
 	s.known, s.done = true, true
@@ -290,25 +292,25 @@ func (l *list) add(sum uint64) {
 }
 
 // narrow takes what the other player tells. It returns false if the lists do not differ, or cannot be compared.
-func (l *list) narrow(c *clue) bool {
+func (l *list) narrow(c *settled.Clue) bool {
 	l.bound()
-	l.high = int(min(uint32(l.high), c.length))
-	for _, p := range c.points {
+	l.high = int(min(uint32(l.high), c.Length))
+	for _, p := range c.Points {
 		switch {
-		case p.place >= uint32(len(l.hashes)):
-		case l.hashes[p.place] != p.hash:
-			l.high = min(l.high, int(p.place))
+		case p.Place >= uint32(len(l.hashes)):
+		case l.hashes[p.Place] != p.Hash:
+			l.high = min(l.high, int(p.Place))
 		default:
-			l.low = max(l.low, int(p.place)+1)
+			l.low = max(l.low, int(p.Place)+1)
 		}
 	}
-	if c.found {
-		if c.place < uint32(l.low) || c.place > uint32(l.high) {
+	if c.Found {
+		if c.Place < uint32(l.low) || c.Place > uint32(l.high) {
 			return false
 		}
-		l.low, l.high = int(c.place), int(c.place)
+		l.low, l.high = int(c.Place), int(c.Place)
 	}
-	equal := l.low == len(l.hashes) && uint32(l.low) == c.length
+	equal := l.low == len(l.hashes) && uint32(l.low) == c.Length
 	return l.low <= l.high && !equal
 }
 
@@ -325,12 +327,12 @@ func (l *list) place() (place int, found bool) {
 }
 
 // points returns places from low to high, which the other player may not know to be the last.
-func (l *list) points() (out []point) {
+func (l *list) points() (out []settled.Point) {
 	l.bound()
 	n := min(l.high+1, len(l.hashes)) - l.low
-	for i := range min(n, mostPoints) {
-		at := l.low + (i+1)*n/min(n, mostPoints) - 1
-		out = append(out, point{uint32(at), l.hashes[at]})
+	for i := range min(n, settled.MostPoints) {
+		at := l.low + (i+1)*n/min(n, settled.MostPoints) - 1
+		out = append(out, settled.Point{Place: uint32(at), Hash: l.hashes[at]})
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/relay"
+
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -34,7 +37,7 @@ func TestDifferentSystem(t *testing.T) {
 		p := plants[n%len(plants)]
 		r := rand.New(rand.NewPCG(1, uint64(n)))
 		p.from, p.did = foretick.Tick(100+r.IntN(200)), map[foretick.Tick]bool{}
-		b := newBout(t, uint64(n), RelayConfig{Players: 2})
+		b := newBout(t, uint64(n), relay.Config{Players: 2})
 		link := sim.Link{Latency: time.Duration(r.IntN(25)) * time.Millisecond, Loss: 0.01}
 		corners := []*corner{b.join(0, link, Config{}, nil), b.join(0, link, Config{}, nil)}
 		wrong := corners[n/len(plants)%2]
@@ -80,7 +83,7 @@ func TestWrittenOutside(t *testing.T) {
 				times = 1 // nothing takes it back in lockstep, and no system makes it right again
 			}
 		}
-		b := newBout(t, uint64(n), RelayConfig{Players: 2})
+		b := newBout(t, uint64(n), relay.Config{Players: 2})
 		link := sim.Link{Latency: time.Duration(r.IntN(25)) * time.Millisecond, Loss: 0.01}
 		calm := func(v View) control { return control{Fire: v.Tick%20 == 0} } // otherwise each write is rolled back
 		corners := []*corner{b.join(0, link, cfg, calm), b.join(0, link, cfg, calm)}
@@ -131,7 +134,7 @@ func writeAnother(t *testing.T, w *ecs.World, e ecs.Entity, field string) {
 
 // TestSearchOfThree: where one of three has another world, it learns why, and so does one of the others.
 func TestSearchOfThree(t *testing.T) {
-	b := newBout(t, 25, RelayConfig{Players: 3})
+	b := newBout(t, 25, relay.Config{Players: 3})
 	for range 3 {
 		b.join(0, far, Config{}, nil)
 	}
@@ -149,7 +152,7 @@ func TestSearchOfThree(t *testing.T) {
 
 // TestHostileClues: what a player sends in place of clues changes nothing for others, and is bounded.
 func TestHostileClues(t *testing.T) {
-	b := newBout(t, 26, RelayConfig{Players: 2})
+	b := newBout(t, 26, relay.Config{Players: 2})
 	good := b.join(0, far, Config{}, nil)
 	bad := b.join(0, far, Config{Redial: func() (transport.Endpoint, error) { return nil, nil }}, nil)
 	bad.game.plant = plant{system: "walk", field: "fighter.Turned", from: 200, did: map[foretick.Tick]bool{}}
@@ -159,18 +162,18 @@ func TestHostileClues(t *testing.T) {
 			return
 		}
 		bad.peer.search = nil // it never answers truly
-		c := clue{player: 1, tick: 240, level: level(r.IntN(4)), length: r.Uint32(), found: r.IntN(2) == 0, place: r.Uint32N(100)}
-		for range r.IntN(mostPoints) {
-			c.points = append(c.points, point{r.Uint32N(100), r.Uint32()})
+		c := settled.Clue{Player: 1, Tick: 240, Level: settled.Level(r.IntN(4)), Length: r.Uint32(), Found: r.IntN(2) == 0, Place: r.Uint32N(100)}
+		for range r.IntN(settled.MostPoints) {
+			c.Points = append(c.Points, settled.Point{Place: r.Uint32N(100), Hash: r.Uint32()})
 		}
 		if r.IntN(2) == 0 {
-			c.cause = &finding{field: string(make([]byte, r.IntN(300)))}
+			c.Cause = &settled.Finding{Field: string(make([]byte, r.IntN(300)))}
 		}
-		body := c.append(nil)
+		body := c.Append(nil)
 		if r.IntN(4) == 0 {
 			body[r.IntN(len(body))] ^= 1 << r.IntN(8)
 		}
-		_ = bad.peer.link.conn.SendReliable(1, kindClue, body)
+		_ = bad.peer.link.conn.SendReliable(1, settled.KindClue, body)
 	}
 	b.run(12 * time.Second)
 	require.Equal(t, Playing, good.peer.View().State)

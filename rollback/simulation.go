@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
@@ -88,15 +90,15 @@ func (m *simulation) startFrom(world []byte, t foretick.Tick, most int) error {
 }
 
 // settle takes the next settled tick. What a rollback undoes runs again in advance.
-func (m *simulation) settle(s *settledTick) {
-	if int32(m.newest-s.tick) >= 0 && !m.inputs.ranAs(s) {
+func (m *simulation) settle(s *settled.Tick) {
+	if int32(m.newest-s.Tick) >= 0 && !m.inputs.ranAs(s) {
 		m.rollBack()
 	}
 	m.inputs.know(s)
 	if m.newest == m.settled {
-		m.runTick(s.tick, s)
+		m.runTick(s.Tick, s)
 	}
-	m.settled = s.tick
+	m.settled = s.Tick
 	m.events.settle(&m.frame, m.settled)
 	if !m.apart && m.sums.due(m.settled) {
 		m.takeSum()
@@ -127,13 +129,13 @@ func (m *simulation) advance(t foretick.Tick) {
 }
 
 // runTick computes the tick after the world's. s is nil for a tick that is not settled.
-func (m *simulation) runTick(t foretick.Tick, s *settledTick) {
+func (m *simulation) runTick(t foretick.Tick, s *settled.Tick) {
 	f := &m.frame
 	f.Tick, f.Replay = t, int32(m.ran-t) >= 0
 	ecs.Engine(m.world).WatchOutside(false)
 	m.events.begin(t)
 	if s != nil {
-		m.roster.change(f, s.changes)
+		m.roster.change(f, s.Changes)
 	}
 	m.inputs.fill(f, s)
 	m.p.Schedule.Execute(m.world, f)

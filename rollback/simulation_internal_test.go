@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -16,7 +18,7 @@ import (
 
 // script is a match as the relay settled it, with players that join and leave.
 type script struct {
-	ticks []settledTick
+	ticks []settled.Tick
 	// made has the commands that player 1 made itself. Where the relay did not have one in time, the settled one
 	// is another.
 	made [][]byte
@@ -27,28 +29,28 @@ func newScript(m *simulation, seed uint64, ticks int) *script {
 	s := &script{}
 	players := map[foretick.PlayerID]*random{}
 	for t := range ticks {
-		st := settledTick{tick: foretick.Tick(t + 1)}
+		st := settled.Tick{Tick: foretick.Tick(t + 1)}
 		for p := foretick.PlayerID(1); p <= 4; p++ {
 			switch {
 			case players[p] == nil && (t < 3 && p <= 2 || rng.IntN(100) == 0):
 				players[p] = &random{Rand: rng}
-				st.changes = append(st.changes, rosterChange{player: p, joined: true, person: rng.Uint64()})
+				st.Changes = append(st.Changes, settled.RosterChange{Player: p, Joined: true, Person: rng.Uint64()})
 			case players[p] != nil && p > 1 && rng.IntN(300) == 0:
 				delete(players, p)
-				st.changes = append(st.changes, rosterChange{player: p})
+				st.Changes = append(st.Changes, settled.RosterChange{Player: p})
 			}
 			if r := players[p]; r != nil {
 				c := r.next()
 				b := make([]byte, m.inputs.size)
 				m.inputs.pack(unsafe.Pointer(&c), b)
-				in := settledInput{player: p, command: b}
+				in := settled.Input{Player: p, Command: b}
 				if p == 1 {
 					s.made = append(s.made, b)
 					if rng.IntN(20) == 0 {
-						in.command, in.standIn = make([]byte, m.inputs.size), true
+						in.Command, in.StandIn = make([]byte, m.inputs.size), true
 					}
 				}
-				st.inputs = append(st.inputs, in)
+				st.Inputs = append(st.Inputs, in)
 			}
 		}
 		s.ticks = append(s.ticks, st)
@@ -96,7 +98,7 @@ func TestRollbackEqualsStraightRun(t *testing.T) {
 			m.inputs.own.player = 1
 			for i, b := range s.made {
 				if i < commandsKept-1 {
-					m.inputs.own.keep(s.ticks[i].tick, b)
+					m.inputs.own.keep(s.ticks[i].Tick, b)
 				}
 			}
 			for i := 0; i < len(s.ticks); {
@@ -105,8 +107,8 @@ func TestRollbackEqualsStraightRun(t *testing.T) {
 						break
 					}
 					m.settle(&s.ticks[i])
-					if !slices.Equal(worlds[i], bytesAt(t, m, s.ticks[i].tick)) {
-						t.Fatalf("tick %d differs", s.ticks[i].tick)
+					if !slices.Equal(worlds[i], bytesAt(t, m, s.ticks[i].Tick)) {
+						t.Fatalf("tick %d differs", s.ticks[i].Tick)
 					}
 					i++
 				}
@@ -120,7 +122,7 @@ func TestRollbackEqualsStraightRun(t *testing.T) {
 			open := guess.heard.predicted - guess.heard.confirmed - guess.heard.cancelled
 			require.GreaterOrEqual(t, open, 0)
 			for range m.window { // with nothing ahead, no event is open
-				m.settle(&settledTick{tick: m.settled + 1, inputs: s.ticks[len(s.ticks)-1].inputs})
+				m.settle(&settled.Tick{Tick: m.settled + 1, Inputs: s.ticks[len(s.ticks)-1].Inputs})
 			}
 			require.Equal(t, m.settled, m.newest)
 			require.Equal(t, guess.heard.predicted, guess.heard.confirmed+guess.heard.cancelled)
@@ -142,7 +144,7 @@ func TestRollbackAtTheWindowsEnd(t *testing.T) {
 			m.advance(m.settled + 100)
 			require.Equal(t, m.settled+foretick.Tick(window), m.newest)
 			m.settle(&s.ticks[i])
-			require.Equal(t, worlds[i], bytesAt(t, m, s.ticks[i].tick), "window %d, tick %d", window, s.ticks[i].tick)
+			require.Equal(t, worlds[i], bytesAt(t, m, s.ticks[i].Tick), "window %d, tick %d", window, s.ticks[i].Tick)
 		}
 		require.Equal(t, uint64(window), m.counts.deepest)
 	}
@@ -172,18 +174,18 @@ func TestAloneDoesNotGrow(t *testing.T) {
 	m := g.simulation(t, 8)
 	m.inputs.own.player = 1
 	rng, idle := random{Rand: rand.New(rand.NewPCG(4, 4))}, make([]byte, m.inputs.size)
-	s := settledTick{inputs: []settledInput{{player: 1}}}
+	s := settled.Tick{Inputs: []settled.Input{{Player: 1}}}
 	c, packed := new(control), make([]byte, m.inputs.size)
 	tick := func() {
-		s.tick, s.changes = m.settled+1, s.changes[:0]
-		if s.tick == 1 {
-			s.changes = append(s.changes, rosterChange{player: 1, joined: true})
+		s.Tick, s.Changes = m.settled+1, s.Changes[:0]
+		if s.Tick == 1 {
+			s.Changes = append(s.Changes, settled.RosterChange{Player: 1, Joined: true})
 		}
 		*c = rng.next()
 		m.inputs.pack(unsafe.Pointer(c), packed)
-		m.inputs.own.keep(s.tick+2, packed)
-		if s.inputs[0].command = m.inputs.own.find(s.tick); s.inputs[0].command == nil {
-			s.inputs[0].command = idle
+		m.inputs.own.keep(s.Tick+2, packed)
+		if s.Inputs[0].Command = m.inputs.own.find(s.Tick); s.Inputs[0].Command == nil {
+			s.Inputs[0].Command = idle
 		}
 		m.settle(&s)
 		m.advance(m.settled + 2)

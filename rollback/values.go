@@ -1,7 +1,8 @@
 package rollback
 
 import (
-	"cmp"
+	"github.com/foretick/foretick/internal/settled"
+
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -17,23 +18,11 @@ type values struct {
 	types   *ecs.Types
 	world   *ecs.World
 	singles []ecs.TypeInfo
-	spots   []spot
+	spots   []settled.Spot
 	hashes  []uint32 // hashes has for each spot a hash of all values up to its own.
 }
 
-// spot is where a value is: in a field of a component, of a singleton, or of an entity.
-type spot struct {
-	entity ecs.Entity // entity is None for a singleton.
-	column uint16     // column is the number of the component or singleton, or parentColumn.
-	field  uint16     // field is a number in ecs.TypeInfo.Fields.
-}
-
 const parentColumn = 1 << 9
-
-// compare returns −1, 0 or 1 as a spot comes before another one, is it, or comes after it.
-func (s spot) compare(o spot) int {
-	return cmp.Or(cmp.Compare(s.entity, o.entity), cmp.Compare(s.column, o.column), cmp.Compare(s.field, o.field))
-}
 
 // valuesOf lists the values of a world, which must not change as long as they are used.
 func valuesOf(t *ecs.Types, w *ecs.World) *values {
@@ -60,7 +49,7 @@ func valuesOf(t *ecs.Types, w *ecs.World) *values {
 	v.hashes = make([]uint32, len(v.spots))
 	h := uint64(1)
 	for i, s := range v.spots {
-		h = fold(fold(fold(h, uint64(s.entity)), uint64(s.column)<<16|uint64(s.field)), v.bits(s))
+		h = fold(fold(fold(h, uint64(s.Entity)), uint64(s.Column)<<16|uint64(s.Field)), v.bits(s))
 		v.hashes[i] = uint32(h >> 32)
 	}
 	return v
@@ -68,7 +57,7 @@ func valuesOf(t *ecs.Types, w *ecs.World) *values {
 
 func (v *values) add(e ecs.Entity, column uint16, fields int) {
 	for i := range fields {
-		v.spots = append(v.spots, spot{e, column, uint16(i)})
+		v.spots = append(v.spots, settled.Spot{Entity: e, Column: column, Field: uint16(i)})
 	}
 }
 
@@ -80,30 +69,30 @@ func fold(h, n uint64) uint64 {
 
 // find returns the field of a spot, and where its value is. The field is nil for a parent, and for a component
 // without fields.
-func (v *values) find(s spot) (name string, f *ecs.Field, at unsafe.Pointer) {
+func (v *values) find(s settled.Spot) (name string, f *ecs.Field, at unsafe.Pointer) {
 	var info ecs.TypeInfo
 	switch {
-	case s.column == parentColumn:
+	case s.Column == parentColumn:
 		return "its parent", nil, nil
-	case s.entity == ecs.None:
-		info = v.singles[s.column]
+	case s.Entity == ecs.None:
+		info = v.singles[s.Column]
 		at = ecs.Engine(v.world).SingletonPointer(info.ID)
 	default:
-		info = v.types.Info(ecs.ID(s.column))
-		at = ecs.Engine(v.world).Pointer(s.entity, info.ID)
+		info = v.types.Info(ecs.ID(s.Column))
+		at = ecs.Engine(v.world).Pointer(s.Entity, info.ID)
 	}
-	if int(s.field) >= len(info.Fields) {
+	if int(s.Field) >= len(info.Fields) {
 		return info.Name, nil, nil
 	}
-	f = &info.Fields[s.field]
+	f = &info.Fields[s.Field]
 	return f.Path, f, unsafe.Add(at, f.Offset)
 }
 
 // bits returns a number that is equal for equal values.
-func (v *values) bits(s spot) uint64 {
+func (v *values) bits(s settled.Spot) uint64 {
 	_, f, at := v.find(s)
 	if f == nil {
-		return uint64(v.world.Parent(s.entity))
+		return uint64(v.world.Parent(s.Entity))
 	}
 	return bitsAt(f, at)
 }
@@ -123,17 +112,17 @@ func bitsAt(f *ecs.Field, at unsafe.Pointer) uint64 {
 	case k == reflect.Float64:
 		return *(*uint64)(at)
 	case k == reflect.String || k == reflect.Slice || r.CanComplex():
-		return sumOf([]byte(fmt.Sprint(r.Interface())))
+		return settled.SumOf([]byte(fmt.Sprint(r.Interface())))
 	}
 	return 0 // a pointer is another one on each machine
 }
 
 // text returns a value for people.
-func (v *values) text(s spot) string {
+func (v *values) text(s settled.Spot) string {
 	_, f, at := v.find(s)
 	switch {
-	case s.column == parentColumn:
-		return fmt.Sprint(v.world.Parent(s.entity))
+	case s.Column == parentColumn:
+		return fmt.Sprint(v.world.Parent(s.Entity))
 	case f == nil:
 		return "there"
 	}
@@ -150,11 +139,11 @@ const mostValueText = 100
 
 // difference returns the first spot at which two worlds differ, and the values there. It returns false if all
 // values are equal.
-func (v *values) difference(o *values) (s spot, own, other string, found bool) {
+func (v *values) difference(o *values) (s settled.Spot, own, other string, found bool) {
 	for i := range max(len(v.spots), len(o.spots)) {
 		switch {
 		case i < len(v.spots) && i < len(o.spots) && v.hashes[i] == o.hashes[i]:
-		case i >= len(o.spots) || i < len(v.spots) && v.spots[i].compare(o.spots[i]) < 0:
+		case i >= len(o.spots) || i < len(v.spots) && v.spots[i].Compare(o.spots[i]) < 0:
 			return v.spots[i], v.text(v.spots[i]), missing, true
 		case i >= len(v.spots) || v.spots[i] != o.spots[i]:
 			return o.spots[i], missing, o.text(o.spots[i]), true
@@ -169,16 +158,16 @@ func (v *values) difference(o *values) (s spot, own, other string, found bool) {
 const missing = "nothing"
 
 // nameOf returns the path of a spot's field, such as "position.X".
-func (v *values) nameOf(s spot) string {
+func (v *values) nameOf(s settled.Spot) string {
 	name, _, _ := v.find(s)
 	return name
 }
 
 // findingAt returns what is at a place of the list. Beyond its end there is nothing.
-func (v *values) findingAt(place int) *finding {
+func (v *values) findingAt(place int) *settled.Finding {
 	if place >= len(v.spots) {
-		return &finding{value: missing}
+		return &settled.Finding{Value: missing}
 	}
 	s := v.spots[place]
-	return &finding{spot: s, field: v.nameOf(s), value: v.text(s)}
+	return &settled.Finding{Spot: s, Field: v.nameOf(s), Value: v.text(s)}
 }

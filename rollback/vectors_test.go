@@ -15,6 +15,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -171,7 +172,7 @@ func (e *tapped) Recv(ev []transport.Event) int {
 func TestTrafficFollowsTheStandard(t *testing.T) {
 	net := sim.NewNetwork(4)
 	end := net.Listen()
-	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: end, Players: 9, History: 10 * time.Second, Rand: rand.NewChaCha8([32]byte{7})})
+	keeper, err := relay.New(relay.Config{Transport: end, Players: 9, History: 10 * time.Second, Rand: rand.NewChaCha8([32]byte{7})})
 	require.NoError(t, err)
 	begin := time.Unix(0, 0)
 	every := func(from time.Duration, fn func()) {
@@ -182,13 +183,8 @@ func TestTrafficFollowsTheStandard(t *testing.T) {
 		}
 		net.At(from, step)
 	}
-	standings, equal := map[uint32]string{}, 0 // standings has what the relay has after its ticks.
-	every(0, func() {
-		relay.Step(begin.Add(net.Now()))
-		if tick, in, commands := rollback.StandingOf(relay); tick > 0 {
-			standings[uint32(tick)] = fmt.Sprintf("%x %x", in, commands)
-		}
-	})
+	standings, equal := map[uint32]string{}, 0 // standings has what peers have after their ticks.
+	every(0, func() { keeper.Step(begin.Add(net.Now())) })
 	kinds, ticks, known, right := map[string]int{}, 0, map[foretick.PlayerID]*runner{}, 0
 	var readers []*reader
 	join := func(observe bool, wrongFrom foretick.Tick) {
@@ -256,7 +252,12 @@ func TestTrafficFollowsTheStandard(t *testing.T) {
 		}
 		peer, err := rollback.New(cfg)
 		require.NoError(t, err)
-		every(net.Now(), func() { peer.Step(begin.Add(net.Now())) })
+		every(net.Now(), func() {
+			peer.Step(begin.Add(net.Now()))
+			if tick, in, commands := rollback.StandingOf(peer); tick > 0 {
+				standings[uint32(tick)] = fmt.Sprintf("%x %x", in, commands)
+			}
+		})
 		readers = append(readers, r)
 	}
 	join(false, 0)
@@ -278,6 +279,6 @@ func TestTrafficFollowsTheStandard(t *testing.T) {
 	require.Greater(t, right, 10_000)
 	require.Greater(t, equal, 2500)
 	for i, r := range readers {
-		require.LessOrEqual(t, int(relay.Stats().Tick-foretick.Tick(r.tick)), 20, "reader %d", i)
+		require.LessOrEqual(t, int(keeper.Stats().Tick-foretick.Tick(r.tick)), 20, "reader %d", i)
 	}
 }

@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/misuse"
@@ -11,13 +13,13 @@ import (
 type worldSums struct {
 	rate    uint8  // rate is in ticks a second.
 	world   []byte // world has the bytes of the newest sum's world.
-	newest  sum
-	waiting []sum // waiting has the sums that were not sent, oldest first.
+	newest  settled.Sum
+	waiting []settled.Sum // waiting has the sums that were not sent, oldest first.
 	taken   uint64
 }
 
 // due reports whether a tick is one whose sum is taken.
-func (c *worldSums) due(t foretick.Tick) bool { return isSumTick(t, c.rate) }
+func (c *worldSums) due(t foretick.Tick) bool { return settled.IsSumTick(t, c.rate) }
 
 // take computes the sum of a tick, in a world that is at its end.
 func (c *worldSums) take(w *ecs.World, t foretick.Tick) {
@@ -26,7 +28,7 @@ func (c *worldSums) take(w *ecs.World, t foretick.Tick) {
 		misuse.Panicf("foretick: a world that cannot be written: %v", err) // New refuses such protocols
 	}
 	c.world = b
-	c.newest = sum{tick: t, sum: sumOf(b)}
+	c.newest = settled.Sum{Tick: t, Sum: settled.SumOf(b)}
 	c.taken++
 	if len(c.waiting) == mostSums {
 		c.waiting = append(c.waiting[:0], c.waiting[1:]...)
@@ -38,7 +40,7 @@ func (c *worldSums) take(w *ecs.World, t foretick.Tick) {
 const mostSums = 16
 
 // next removes the oldest sum that waits to be sent.
-func (c *worldSums) next() (s sum, ok bool) {
+func (c *worldSums) next() (s settled.Sum, ok bool) {
 	if len(c.waiting) == 0 {
 		return s, false
 	}

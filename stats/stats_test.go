@@ -24,6 +24,7 @@ import (
 	"github.com/foretick/foretick/internal/releasetest"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -42,7 +43,7 @@ var told = map[string]fmt.Stringer{
 	"netcode.Stats":           netcode.Stats{},
 	"lagcomp.JudgeStats":      lagcomp.JudgeStats{},
 	"rollback.Stats":          rollback.Stats{},
-	"rollback.RelayStats":     rollback.RelayStats{},
+	"relay.Stats":             relay.Stats{},
 	"lagcomp.HistoryStats":    lagcomp.HistoryStats{},
 	"transport.Stats":         transport.Stats{},
 	"transport/sim.PathStats": sim.PathStats{},

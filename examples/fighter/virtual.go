@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/examples/fighter/play"
-	"github.com/foretick/foretick/rollback"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -17,7 +17,7 @@ var midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // virtual is a match of two bots and their relay in virtual time. One seed is one match.
 type virtual struct {
 	net     *sim.Network
-	relay   *rollback.Relay
+	relay   *relay.Relay
 	players [2]*play.Player
 }
 
@@ -27,7 +27,7 @@ func newVirtual(o options) (*virtual, error) {
 	listen, link := net.Listen(), play.Link(o.rtt, o.loss/100)
 	var err error
 	m := &virtual{net: net}
-	m.relay, err = rollback.NewRelay(rollback.RelayConfig{Transport: listen, Rand: rand.NewChaCha8([32]byte{byte(o.seed), byte(o.seed >> 8)})})
+	m.relay, err = relay.New(relay.Config{Transport: listen, Rand: rand.NewChaCha8([32]byte{byte(o.seed), byte(o.seed >> 8)})})
 	if err != nil {
 		return nil, err
 	}

@@ -126,8 +126,8 @@ var docCode = map[string]map[string]string{
 		var body []byte
 		var send func([]byte)`},
 	"observe/doc.go": {"o, err := observe.New(": `var endpoint transport.Endpoint`},
+	"relay/doc.go":   {"r, err := relay.New(": `var endpoint transport.Endpoint; var ctx context.Context`},
 	"rollback/doc.go": {
-		"relay, err := rollback.NewRelay(": `var endpoint transport.Endpoint; var ctx context.Context`,
 		"peer, err := rollback.New(": `var endpoint transport.Endpoint; var ctx context.Context; var proto *foretick.Protocol
 		type pad struct{ X int8 }
 		var g struct {
@@ -225,19 +225,19 @@ var docCode = map[string]map[string]string{
 
 // notGo are blocks in comments that hold no Go code, by their beginning.
 var notGo = map[string][]string{
-	"ecs/world_bytes.go":     {"version    1 byte"},
-	"flight/doc.go":          {"u32  length of", " 1 head"},
-	"stats/metrics/build.go": {"go build"},
-	"flight/command.go":      {"[-tick N]"},
-	"input/doc.go":           {"Key, Axis, Move", "keyboard  0-9"},
-	"input/json.go":          {"{"},
-	"inspect/export.go":      {`{"kind"`},
-	"netcode/command.go":     {"based 1, count 2"},
-	"netcode/event.go":       {"varint of the numbers"},
-	"rollback/replay.go":     {"protocol    8 bytes"},
-	"rollback/standing.go":   {"changes:  their number"},
-	"schema/doc.go":          {"min=A max=B"},
-	"simtest/pair/doc.go":    {"GOARCH=amd64"},
+	"ecs/world_bytes.go":           {"version    1 byte"},
+	"flight/doc.go":                {"u32  length of", " 1 head"},
+	"stats/metrics/build.go":       {"go build"},
+	"flight/command.go":            {"[-tick N]"},
+	"input/doc.go":                 {"Key, Axis, Move", "keyboard  0-9"},
+	"input/json.go":                {"{"},
+	"inspect/export.go":            {`{"kind"`},
+	"netcode/command.go":           {"based 1, count 2"},
+	"netcode/event.go":             {"varint of the numbers"},
+	"rollback/replay.go":           {"protocol    8 bytes"},
+	"internal/settled/standing.go": {"changes:  their number"},
+	"schema/doc.go":                {"min=A max=B"},
+	"simtest/pair/doc.go":          {"GOARCH=amd64"},
 }
 
 // TestDocCodeCompiles typechecks the code in the comments of the packages that games import.
@@ -369,7 +369,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "rollback", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
+		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "relay", "rollback", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

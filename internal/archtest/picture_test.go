@@ -76,10 +76,10 @@ type layer struct {
 
 var layers = []layer{
 	{"around a match", []string{"bots", "bridge", "stats/metrics", "flight", "host/...", "inspect/...", "internal/alarm", "internal/packettest", "internal/proxytest", "observe", "preview", "simtest/..."}},
-	{"the ends", []string{"client", "internal/seat", "rollback", "server"}},
+	{"the ends", []string{"client", "internal/seat", "relay", "rollback", "server"}},
 	{"what a game types", []string{""}},
 	{"what both ends run", []string{"internal/game", "internal/seam"}},
-	{"tables, records and figures of the ends", []string{"internal/gather", "internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/tape", "internal/trace", "stats"}},
+	{"tables, records and figures of the ends", []string{"internal/gather", "internal/late", "internal/layout", "internal/probe", "internal/cause", "internal/rewind", "internal/settled/...", "internal/tape", "internal/trace", "stats"}},
 	{"snapshots", []string{"snapshot"}},
 	{"values as bits", []string{"internal/coder", "internal/quantise", "schema"}},
 	{"parts that know no other", []string{"ecs", "input", "lagcomp", "mathf", "netcode", "prediction"}},

@@ -21,9 +21,9 @@ var core = []string{"ecs", "lagcomp", "netcode", "prediction", "schema", "snapsh
 // before it, and nobody else may import the internal ones.
 var chain = []string{"internal/coder", "internal/quantise", "schema", "snapshot"}
 
-// packs is the package that codes packed commands as bits, without a schema: a relay knows the widths of
+// packs is the package that codes packed commands as bits, without a schema: who settles them knows the widths of
 // their fields alone.
-const packs = "rollback"
+const packs = "internal/settled"
 
 // allowedOutside are the packages that the core may use beyond the standard
 // library, and those that its tests may use as well.
@@ -58,6 +58,9 @@ const planted = "internal/plantedtest"
 // chaintest holds a game that is played on many machines. It uses what games do.
 const chaintest = "internal/chaintest"
 
+// underSettled are the packages that internal/settled is built of, and the relay too: no game.
+var underSettled = []string{"ecs", "netcode"}
+
 // underSeat are the packages that the ends of a preview know one another by.
 var underSeat = []string{"", "ecs", "schema", "snapshot", "lagcomp", "transport"}
 
@@ -65,7 +68,7 @@ var underSeat = []string{"", "ecs", "schema", "snapshot", "lagcomp", "transport"
 // open sockets: the transports, the thin Run loops over the core, programs,
 // simtest's reading of which seed a test is to play, and its play over sockets.
 // Everything else is given time and bytes.
-var mayRun = []string{"transport/", "examples/", "server/run.go", "client/run.go", "rollback/run.go", "internal/game/last_words.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/folder.go", "flight/lock_unix.go", "flight/lock_windows.go", "flight/lock_other.go", "flight/full.go"}
+var mayRun = []string{"transport/", "examples/", "server/run.go", "client/run.go", "relay/run.go", "rollback/run.go", "internal/game/last_words.go", "simtest/seed.go", "simtest/bench_timer.go", "simtest/pair/", "benchmarks/", "tools/", "cmd/", "internal/contain/", "internal/costtest/", "internal/plantedtest/", "internal/releasetest/", "internal/screentest/", "host/run.go", "host/lifecycle/", "bots/crowd.go", "flight/file.go", "flight/folder.go", "flight/lock_unix.go", "flight/lock_windows.go", "flight/lock_other.go", "flight/full.go"}
 
 // mayServe are the packages that answer HTTP requests: they read clocks and use net/http.
 var mayServe = []string{"inspect/web/", "docs/guide/orchard/inspect.go"}
@@ -243,6 +246,12 @@ func (f *file) imports(imported string) string {
 		if within(f.dir(), "internal/late") {
 			if ours && !within(dir, "internal") && !slices.Contains(underLate, dir) {
 				return "late inputs know no game and no session: their host is the server, which runs a tick when it is asked"
+			}
+			return ""
+		}
+		if within(f.dir(), "internal/settled") {
+			if ours && !within(dir, "internal") && !slices.Contains(underSettled, dir) {
+				return "what a relay and its peers tell each other knows neither: a relay has no world and no game"
 			}
 			return ""
 		}

@@ -10,14 +10,15 @@ import (
 
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/fighter/game"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/local"
 )
 
 // NewRelay returns a relay for matches of two. It runs no game code, so any process can do it: call its Run.
-func NewRelay(listen transport.Endpoint) (*rollback.Relay, error) {
-	return rollback.NewRelay(rollback.RelayConfig{Transport: listen, Players: 2})
+func NewRelay(listen transport.Endpoint) (*relay.Relay, error) {
+	return relay.New(relay.Config{Transport: listen, Players: 2})
 }
 
 // Player is a player's process.
@@ -93,7 +94,7 @@ func (p *Player) Watch(end transport.Endpoint, behind int) (err error) {
 // Host joins a match that this process relays. Others come by the endpoint that listens, such as that of udp.Listen,
 // and the own player through memory. Call the relay's Run in a goroutine, until the game ends. If the host leaves, the
 // match ends for everybody.
-func (p *Player) Host(listen transport.Endpoint) (*rollback.Relay, error) {
+func (p *Player) Host(listen transport.Endpoint) (*relay.Relay, error) {
 	both := local.New(listen)
 	relay, err := NewRelay(both)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/foretick/foretick/docs/guide/dojo"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/examples/fighter/game"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/local"
@@ -143,7 +144,7 @@ func number(t *testing.T, text []byte) float64 {
 }
 
 // network returns a relay on a simulated network, and what connects to it.
-func network(t *testing.T, link sim.Link) (r *ring, relay *rollback.Relay, dial func() (transport.Endpoint, error)) {
+func network(t *testing.T, link sim.Link) (r *ring, relay *relay.Relay, dial func() (transport.Endpoint, error)) {
 	net, begin := sim.NewNetwork(5), time.Unix(0, 0)
 	r = &ring{now: begin}
 	r.until = func() { net.Run(r.now.Sub(begin)) }

@@ -21,9 +21,9 @@ var models = []struct {
 	begin func(m *match, players, hares int) ([]*counted, error)
 }{
 	{"the server decides", serve},
-	{"rollback", relay(0, 0)},
-	{"rollback, `DelayAbove` -1", relay(0, -1)},
-	{"lockstep", relay(rollback.Lockstep, 0)},
+	{"rollback", relayed(0, 0)},
+	{"rollback, `DelayAbove` -1", relayed(0, -1)},
+	{"lockstep", relayed(rollback.Lockstep, 0)},
 }
 
 // size is the size of a match.

@@ -8,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
@@ -193,11 +194,11 @@ func serve(m *match, players, hares int) (up []*counted, err error) {
 	return up, nil
 }
 
-// relay returns what begins a match without a server that decides. window and above are Window and DelayAbove of
+// relayed returns what begins a match without a server that decides. window and above are Window and DelayAbove of
 // rollback.Config.
-func relay(window int, above time.Duration) func(m *match, players, hares int) (up []*counted, err error) {
+func relayed(window int, above time.Duration) func(m *match, players, hares int) (up []*counted, err error) {
 	return func(m *match, players, hares int) (up []*counted, err error) {
-		r, err := rollback.NewRelay(rollback.RelayConfig{Transport: m.end, Players: players, Rand: rand.NewChaCha8([32]byte{1})})
+		r, err := relay.New(relay.Config{Transport: m.end, Players: players, Rand: rand.NewChaCha8([32]byte{1})})
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/foretick/foretick/rollback"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/multi"
 	"github.com/foretick/foretick/transport/udp"
@@ -79,15 +79,15 @@ func (c closing) Close(code transport.Code, reason string) error {
 
 // Relay keeps two players in step until ctx ends, and then until the last of them has left. It writes to log who
 // comes and goes. It closes the endpoint, and returns what the relay counted.
-func Relay(ctx context.Context, endpoint transport.Endpoint, log io.Writer) (rollback.RelayStats, error) {
-	relay, err := rollback.NewRelay(rollback.RelayConfig{Transport: endpoint, Logger: slog.New(slog.NewTextHandler(log, nil))})
+func Relay(ctx context.Context, endpoint transport.Endpoint, log io.Writer) (relay.Stats, error) {
+	r, err := relay.New(relay.Config{Transport: endpoint, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
-		return rollback.RelayStats{}, err
+		return relay.Stats{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { relay.Drain("this relay closes") })
+	stop := context.AfterFunc(ctx, func() { r.Drain("this relay closes") })
 	defer stop()
-	if err = relay.Run(context.Background()); err != nil {
+	if err = r.Run(context.Background()); err != nil {
 		err = fmt.Errorf("the relay ended: %w", err)
 	}
-	return relay.Stats(), err
+	return r.Stats(), err
 }

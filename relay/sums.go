@@ -1,10 +1,13 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/ecs"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"math/bits"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -30,19 +33,19 @@ type sumRound struct {
 	begun    time.Duration
 	expected uint64 // expected has a bit for each player whose sum is waited for.
 	came     uint64 // came has a bit for each player whose sum came.
-	of       [maxPlaces]uint64
+	of       [settled.MaxPlaces]uint64
 	decided  bool
 	majority uint64 // majority is the sum of most players, if most is true.
 	most     bool   // most is true if more than half of the sums that came are equal.
 }
 
 // begin begins the round of a tick that settled: each of its players sends a sum, if it has a world.
-func (s *sums) begin(t *settledTick, now time.Duration) {
+func (s *sums) begin(t *settled.Tick, now time.Duration) {
 	s.at = (s.at + 1) % sumRounds
-	s.rounds[s.at] = sumRound{tick: t.tick, begun: now}
-	for _, in := range t.inputs {
-		if g := s.places.at(in.player).guest; g != nil && g.state == following {
-			s.rounds[s.at].expected |= bitOf(in.player)
+	s.rounds[s.at] = sumRound{tick: t.Tick, begun: now}
+	for _, in := range t.Inputs {
+		if g := s.places.at(in.Player).guest; g != nil && g.state == following {
+			s.rounds[s.at].expected |= settled.BitOf(in.Player)
 		}
 	}
 }
@@ -57,13 +60,13 @@ func (s *sums) round(t netcode.Tick) *sumRound {
 }
 
 // take takes in a player's sum. The first one of a tick counts.
-func (s *sums) take(player foretick.PlayerID, m sum) {
-	r := s.round(m.tick)
-	if r == nil || r.decided || r.expected&^r.came&bitOf(player) == 0 {
+func (s *sums) take(player ecs.Owner, m settled.Sum) {
+	r := s.round(m.Tick)
+	if r == nil || r.decided || r.expected&^r.came&settled.BitOf(player) == 0 {
 		return // too late, or of a tick before the player joined
 	}
-	r.came |= bitOf(player)
-	r.of[player-1] = m.sum
+	r.came |= settled.BitOf(player)
+	r.of[player-1] = m.Sum
 	if r.came == r.expected {
 		s.decide(r)
 	}
@@ -82,14 +85,14 @@ func (s *sums) step(now time.Duration) {
 func (s *sums) decide(r *sumRound) {
 	r.decided = true
 	n := bits.OnesCount64(r.came)
-	first := foretick.PlayerID(bits.TrailingZeros64(r.came)) + 1
+	first := ecs.Owner(bits.TrailingZeros64(r.came)) + 1
 	if n == 0 {
 		return
 	}
 	s.compared++
-	var who foretick.PlayerID // who has the sum of most players, or is the first player if there is none.
+	var who ecs.Owner // who has the sum of most players, or is the first player if there is none.
 	for left := r.came; left != 0 && !r.most; left &= left - 1 {
-		who = foretick.PlayerID(bits.TrailingZeros64(left)) + 1
+		who = ecs.Owner(bits.TrailingZeros64(left)) + 1
 		r.majority = r.of[who-1]
 		equal := 0
 		for of := r.came; of != 0; of &= of - 1 {
@@ -104,7 +107,7 @@ func (s *sums) decide(r *sumRound) {
 	}
 	differed := false
 	for left := r.came; left != 0; left &= left - 1 {
-		p := foretick.PlayerID(bits.TrailingZeros64(left)) + 1
+		p := ecs.Owner(bits.TrailingZeros64(left)) + 1
 		if r.of[p-1] != r.of[who-1] {
 			differed = true
 			s.tell(r, p, who, false)
@@ -119,11 +122,11 @@ func (s *sums) decide(r *sumRound) {
 }
 
 // tell tells a player that its world and another's differ.
-func (s *sums) tell(r *sumRound, player, other foretick.PlayerID, most bool) {
+func (s *sums) tell(r *sumRound, player, other ecs.Owner, most bool) {
 	pl := s.places.at(player)
-	pl.clues = mostClues
+	pl.clues = settled.MostClues
 	if g := pl.guest; g != nil {
-		d := differ{tick: r.tick, agreed: s.agreed, other: other, theirs: r.of[other-1], most: most}
-		_ = g.conn.SendReliable(r.tick, kindDiffer, d.append(nil)) // a full queue ends the connection elsewhere
+		d := settled.Differ{Tick: r.tick, Agreed: s.agreed, Other: other, Theirs: r.of[other-1], Most: most}
+		_ = g.conn.SendReliable(r.tick, settled.KindDiffer, d.Append(nil)) // a full queue ends the connection elsewhere
 	}
 }

@@ -1,6 +1,8 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +14,7 @@ import (
 // match is what a relay has from the hello of the first player until the last one has left.
 type match struct {
 	protocol uint64 // protocol is the hash of what all peers play.
-	rules    rules
+	rules    settled.Rules
 	id       uint64 // id tells matches apart. It is never 0.
 	clock    matchClock
 	places   *places
@@ -22,22 +24,22 @@ type match struct {
 }
 
 // newMatch begins a match for a peer's hello, which came at now. drop ends a guest's connection.
-func newMatch(cfg *RelayConfig, protocol uint64, r rules, now time.Duration, drop func(*guest, transport.Code, string)) *match {
-	m := &match{protocol: protocol, rules: r, clock: matchClock{origin: now, rate: float64(r.rate)}}
+func newMatch(cfg *Config, protocol uint64, r settled.Rules, now time.Duration, drop func(*guest, transport.Code, string)) *match {
+	m := &match{protocol: protocol, rules: r, clock: matchClock{origin: now, rate: float64(r.Rate)}}
 	var id [8]byte
 	cfg.draw(id[:])
-	m.id = le.Uint64(id[:]) | 1 // 0 is no match
-	s := newStanding(&r, cfg.Players)
-	m.places = newPlaces(cfg, s, r.rate)
+	m.id = settled.LE.Uint64(id[:]) | 1 // 0 is no match
+	s := settled.NewStanding(&r, cfg.Players)
+	m.places = newPlaces(cfg, s, r.Rate)
 	wait := max(cfg.Wait, 0)
 	if cfg.Wait == 0 {
-		if wait = time.Duration(r.window) * time.Second / time.Duration(r.rate); r.window == 0 {
+		if wait = time.Duration(r.Window) * time.Second / time.Duration(r.Rate); r.Window == 0 {
 			wait = lockstepWait
 		}
 	}
 	m.settling = &settling{clock: &m.clock, places: m.places, standing: s, wait: wait.Seconds() * m.clock.rate, ring: make([][]byte, int(cfg.History.Seconds()*m.clock.rate))}
 	m.sums = sums{places: m.places}
-	m.worlds = worlds{places: m.places, settling: m.settling, sums: &m.sums, rate: r.rate, most: uint32(cfg.MaxWorld), drop: drop}
+	m.worlds = worlds{places: m.places, settling: m.settling, sums: &m.sums, rate: r.Rate, most: uint32(cfg.MaxWorld), drop: drop}
 	return m
 }
 
@@ -47,18 +49,18 @@ func (m *match) over() bool {
 }
 
 // refuses returns why a peer cannot be in the match, if it cannot.
-func (m *match) refuses(protocol uint64, r *rules) string {
+func (m *match) refuses(protocol uint64, r *settled.Rules) string {
 	own := &m.rules
 	switch {
 	case protocol != m.protocol:
 		return "another game plays here: the protocol differs"
-	case r.rate != own.rate:
-		return fmt.Sprintf("the match has %d ticks a second, not %d", own.rate, r.rate)
-	case r.window != own.window:
-		return fmt.Sprintf("the match has a window of %d ticks, not %d", own.window, r.window)
-	case r.size != own.size || !slices.Equal(r.fields, own.fields):
+	case r.Rate != own.Rate:
+		return fmt.Sprintf("the match has %d ticks a second, not %d", own.Rate, r.Rate)
+	case r.Window != own.Window:
+		return fmt.Sprintf("the match has a window of %d ticks, not %d", own.Window, r.Window)
+	case r.Size != own.Size || !slices.Equal(r.Fields, own.Fields):
 		return "the match has another command"
-	case r.tags != own.tags:
+	case r.Tags != own.Tags:
 		return "the match has other tags"
 	}
 	return ""
@@ -66,16 +68,16 @@ func (m *match) refuses(protocol uint64, r *rules) string {
 
 // admit makes a guest, whose declaration fits the match, follow it or wait for a world. It returns the
 // welcome, but for the player and the token.
-func (m *match) admit(g *guest, d *declaration) welcome {
-	w := welcome{places: uint8(len(m.places.all)), match: m.id}
+func (m *match) admit(g *guest, d *settled.Declaration) settled.Welcome {
+	w := settled.Welcome{Places: uint8(len(m.places.all)), Match: m.id}
 	g.holds, g.showed = 0, false
-	if d.match == m.id && m.settling.follows(d.holds) {
-		g.holds = d.holds
+	if d.Match == m.id && m.settling.follows(d.Holds) {
+		g.holds = d.Holds
 	}
-	if w.next = g.holds + 1; m.settling.follows(g.holds) {
+	if w.Next = g.holds + 1; m.settling.follows(g.holds) {
 		g.state = following
 	} else {
-		w.world, w.next = true, m.settling.newest+1
+		w.World, w.Next = true, m.settling.newest+1
 		m.worlds.await(g)
 	}
 	return w
@@ -86,10 +88,10 @@ func (m *match) settleTicks(now time.Duration) (any bool) {
 	for m.settling.isDue(now) {
 		t := m.settling.settle()
 		any = true
-		if isSumTick(t.tick, m.rules.rate) {
+		if settled.IsSumTick(t.Tick, m.rules.Rate) {
 			m.sums.begin(t, now)
 		}
-		m.worlds.settled(t.tick)
+		m.worlds.settled(t.Tick)
 	}
 	return any
 }
@@ -127,56 +129,56 @@ func (m *match) forget(g *guest, goes bool) {
 }
 
 // takePresence takes in which settled ticks a guest has.
-func (m *match) takePresence(g *guest, p presence) error {
-	if p.none || g.state != following {
+func (m *match) takePresence(g *guest, p settled.Presence) error {
+	if p.None || g.state != following {
 		return nil
 	}
-	if netcode.Newer(p.settled, m.settling.newest) {
+	if netcode.Newer(p.Settled, m.settling.newest) {
 		return netcode.ErrMalformed
 	}
-	if !netcode.Newer(g.holds, p.settled) {
-		g.holds, g.showed = p.settled, true
+	if !netcode.Newer(g.holds, p.Settled) {
+		g.holds, g.showed = p.Settled, true
 	}
 	return nil
 }
 
 // passClue passes a clue on to the player that it is for. Only players whose worlds differ may send some.
 func (m *match) passClue(g *guest, body []byte) error {
-	c, err := readClue(body)
-	if err != nil || int(c.player) > len(m.places.all) {
+	c, err := settled.ReadClue(body)
+	if err != nil || int(c.Player) > len(m.places.all) {
 		return netcode.ErrMalformed
 	}
-	from, to := m.places.at(g.player), m.places.at(c.player)
+	from, to := m.places.at(g.player), m.places.at(c.Player)
 	if from.clues == 0 || to.clues == 0 || to.guest == nil {
 		return nil // it is late, or the other player is gone
 	}
 	from.clues--
-	c.player = g.player
-	_ = to.guest.conn.SendReliable(m.settling.newest, kindClue, c.append(nil)) // without it, the search ends by itself
+	c.Player = g.player
+	_ = to.guest.conn.SendReliable(m.settling.newest, settled.KindClue, c.Append(nil)) // without it, the search ends by itself
 	return nil
 }
 
-// appendSettled appends a body of messageSettled for a guest, of up to limit bytes. A guest whose next
+// appendSettled appends a body of settled.MessageSettled for a guest, of up to limit bytes. A guest whose next
 // tick is gone waits for a world from then on.
 func (m *match) appendSettled(dst []byte, g *guest, now time.Duration, limit int) []byte {
 	if g.state == following && !m.settling.follows(g.holds) {
 		m.worlds.await(g)
 	}
 	at := m.clock.ticks(now)
-	h := settledHead{clock: netcode.Tick(at), fraction: uint8((at - float64(netcode.Tick(at))) * 256), first: g.holds + 1}
+	h := settled.Head{Clock: netcode.Tick(at), Fraction: uint8((at - float64(netcode.Tick(at))) * 256), First: g.holds + 1}
 	if g.state != following {
-		h.first = h.clock
+		h.First = h.Clock
 	}
 	if g.player != 0 {
 		pl := m.places.at(g.player)
-		h.early, h.hasEarly, h.taken = pl.early, pl.hasEarly, pl.buffer.Ack()
+		h.Early, h.HasEarly, h.Taken = pl.early, pl.hasEarly, pl.buffer.Ack()
 		pl.early, pl.hasEarly = 0, false
 	}
-	head := h.append(dst)
+	head := h.Append(dst)
 	if g.state != following {
 		return head
 	}
-	body, n := m.settling.write(head, h.first, len(dst)+limit)
+	body, n := m.settling.write(head, h.First, len(dst)+limit)
 	body[len(head)-1] = byte(n)
 	return body
 }

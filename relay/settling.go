@@ -1,6 +1,8 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"math/bits"
 	"time"
 
@@ -24,12 +26,12 @@ func (c *matchClock) due(ticks float64) time.Duration {
 type settling struct {
 	clock    *matchClock
 	places   *places
-	standing *standing
-	wait     float64      // wait is RelayConfig.Wait in ticks.
+	standing *settled.Standing
+	wait     float64      // wait is Config.Wait in ticks.
 	ring     [][]byte     // ring has each tick at its number modulo the ring's length.
 	newest   netcode.Tick // newest is the newest settled tick.
 	kept     int          // kept is how many ticks up to the newest are in the ring.
-	next     settledTick
+	next     settled.Tick
 	waited   uint64 // waited counts ticks that settled because the time to wait was over.
 }
 
@@ -74,23 +76,23 @@ func (s *settling) nextDue(now time.Duration) time.Duration {
 }
 
 // settle settles the next tick, and returns it. What it holds is valid until the next call.
-func (s *settling) settle() *settledTick {
+func (s *settling) settle() *settled.Tick {
 	t := s.newest + 1
 	if _, awaited := s.places.missing(t); awaited > 0 {
 		s.waited++
 	}
 	s.places.fill(&s.next, t, s.newest)
 	slot := s.slotOf(t)
-	*slot = s.standing.append((*slot)[:0], &s.next)
+	*slot = s.standing.Append((*slot)[:0], &s.next)
 	s.newest, s.kept = t, min(s.kept+1, len(s.ring))
 	return &s.next
 }
 
-// write appends ticks from first on to a body, up to maxTicks and limit bytes in all. It returns their
+// write appends ticks from first on to a body, up to settled.MaxTicks and limit bytes in all. It returns their
 // number.
 func (s *settling) write(dst []byte, first netcode.Tick, limit int) ([]byte, int) {
 	n := 0
-	for n < maxTicks && s.holds(first) {
+	for n < settled.MaxTicks && s.holds(first) {
 		b := s.bytesOf(first)
 		if len(dst)+len(b) > limit {
 			break
@@ -101,4 +103,4 @@ func (s *settling) write(dst []byte, first netcode.Tick, limit int) ([]byte, int
 }
 
 // players returns how many play.
-func (s *settling) players() int { return bits.OnesCount64(s.standing.in) }
+func (s *settling) players() int { return bits.OnesCount64(s.standing.In) }

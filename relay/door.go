@@ -1,6 +1,8 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"fmt"
 	"time"
 
@@ -12,11 +14,11 @@ import (
 // takeHello decides about a guest that sent a hello. It returns why the guest cannot be let in, if it
 // cannot. A peer that wants to watch before there is a match waits.
 func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code transport.Code, reason string) {
-	d, err := readDeclaration(h.Data)
+	d, err := settled.ReadDeclaration(h.Data)
 	switch draining := r.draining.Load(); {
 	case h.Version != netcode.Version:
 		return transport.Mismatch, "this relay speaks another version of the library's own protocol"
-	case err != nil || d.rate > standard.MaxTickRate:
+	case err != nil || d.Rate > standard.MaxTickRate:
 		return transport.Malformed, "the hello is no peer's of a rollback match"
 	case h.Role > netcode.RoleObserve:
 		return transport.Refused, fmt.Sprintf("this relay does not know role %d: it takes players (0) and observers (1)", h.Role)
@@ -27,18 +29,18 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 		g.observes, g.heard = true, now
 		return 0, ""
 	case r.match == nil && draining == nil:
-		if longestTick(&d.rules, r.cfg.Players) > mostTick {
-			return transport.Mismatch, fmt.Sprintf("a command of %d bytes is too long for a match of %d players: all inputs of a tick must fit into a packet", d.size, r.cfg.Players)
+		if settled.LongestTick(&d.Rules, r.cfg.Players) > settled.MostTick {
+			return transport.Mismatch, fmt.Sprintf("a command of %d bytes is too long for a match of %d players: all inputs of a tick must fit into a packet", d.Size, r.cfg.Players)
 		}
-		r.match = newMatch(&r.cfg, h.Protocol, d.rules, now, r.drop)
+		r.match = newMatch(&r.cfg, h.Protocol, d.Rules, now, r.drop)
 	case r.match == nil:
 		return transport.Refused, *draining
 	}
 	m := r.match
-	if text := m.refuses(h.Protocol, &d.rules); text != "" {
+	if text := m.refuses(h.Protocol, &d.Rules); text != "" {
 		return transport.Mismatch, text
 	}
-	var w welcome
+	var w settled.Welcome
 	if h.Role == netcode.RoleObserve {
 		if !g.observes && r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
 			return transport.Full, "no more observers are let in"
@@ -49,13 +51,13 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 		return code, reason
 	}
 	g.conn.Admit()
-	r.cfg.Logger.Info("a peer came", "peer", g.peer, "player", g.player, "observes", g.observes, "resumed", w.resumed, "world", w.world)
-	_ = g.conn.SendReliable(w.next, kindWelcome, w.append(nil)) // the first message of a connection has room
+	r.cfg.Logger.Info("a peer came", "peer", g.peer, "player", g.player, "observes", g.observes, "resumed", w.Resumed, "world", w.World)
+	_ = g.conn.SendReliable(w.Next, settled.KindWelcome, w.Append(nil)) // the first message of a connection has room
 	return 0, ""
 }
 
 // seat gives a guest its earlier place, or a free one.
-func (r *Relay) seat(g *guest, h *netcode.Hello, d *declaration) (w welcome, code transport.Code, reason string) {
+func (r *Relay) seat(g *guest, h *netcode.Hello, d *settled.Declaration) (w settled.Welcome, code transport.Code, reason string) {
 	m, token := r.match, h.Resume
 	player := m.places.of(token)
 	if resumed := player != 0 && token != [16]byte{}; resumed {
@@ -74,10 +76,10 @@ func (r *Relay) seat(g *guest, h *netcode.Hello, d *declaration) (w welcome, cod
 		if player = m.places.take(g, token, &m.rules); player == 0 {
 			return w, transport.Full, "the match is full"
 		}
-		d.match = 0 // a world of a place that is gone may be another match's
+		d.Match = 0 // a world of a place that is gone may be another match's
 	}
 	g.player = player
 	w = m.admit(g, d)
-	w.player, w.token, w.resumed = player, token, token == h.Resume
+	w.Player, w.Token, w.Resumed = player, token, token == h.Resume
 	return w, 0, ""
 }

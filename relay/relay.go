@@ -1,6 +1,8 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"sync/atomic"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 //
 // A Relay is not safe for concurrent use, except for Drain, Stats and Figures.
 type Relay struct {
-	cfg      RelayConfig
+	cfg      Config
 	endpoint transport.Endpoint
 	events   [64]transport.Event
 	guests   guests
@@ -31,7 +33,7 @@ type Relay struct {
 	closed   bool
 	broke    error
 
-	counted RelayStats // counted has no figures of the running match's parts. RelayStats.add adds those.
+	counted Stats // counted has no figures of the running match's parts. Stats.add adds those.
 	shown   shownStats
 }
 
@@ -40,8 +42,8 @@ const (
 	mostPieces   = 4 // mostPieces is how many packets a guest gets in a Step while its world waits.
 )
 
-// NewRelay returns a relay. An error lists every fault of the config.
-func NewRelay(cfg RelayConfig) (*Relay, error) {
+// New returns a relay. An error lists every fault of the config.
+func New(cfg Config) (*Relay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (r *Relay) Step(now time.Time) {
 	}
 }
 
-func (r *Relay) interval() time.Duration { return time.Second / time.Duration(r.match.rules.rate) }
+func (r *Relay) interval() time.Duration { return time.Second / time.Duration(r.match.rules.Rate) }
 
 // idle is how often a relay without a match looks for peers that are silent.
 const idle = 100 * time.Millisecond
@@ -164,12 +166,12 @@ func (r *Relay) connect(peer transport.PeerID) {
 		r.counted.Refused++
 		return
 	}
-	if info.MTU > 0 && info.MTU < mostTick+100 {
+	if info.MTU > 0 && info.MTU < settled.MostTick+100 {
 		r.endpoint.Disconnect(peer, transport.Refused, "the transport's packets are too short")
 		r.counted.Refused++
 		return
 	}
-	conn := netcode.NewConn(netcode.Config{MTU: max(info.MTU, 0), Secure: info.Secure, Rate: r.cfg.SendRate, Channels: channels(), Newcomer: true})
+	conn := netcode.NewConn(netcode.Config{MTU: max(info.MTU, 0), Secure: info.Secure, Rate: r.cfg.SendRate, Channels: settled.Channels(), Newcomer: true})
 	r.guests.add(&guest{peer: peer, conn: conn, heard: r.now})
 }
 
@@ -241,8 +243,8 @@ func (r *Relay) readMessage(g *guest, m netcode.Message) error {
 		return nil
 	case g.state == greeting:
 		return netcode.ErrMalformed
-	case m.Type == messagePresence:
-		p, err := readPresence(m.Body)
+	case m.Type == settled.MessagePresence:
+		p, err := settled.ReadPresence(m.Body)
 		if err != nil {
 			return err
 		}
@@ -257,15 +259,15 @@ func (r *Relay) readMessage(g *guest, m netcode.Message) error {
 func (r *Relay) readReliable(g *guest, m netcode.Reliable) error {
 	switch {
 	case g.player == 0:
-	case m.Kind == kindSum && m.Channel == channelMain:
-		s, err := readSum(m.Payload)
+	case m.Kind == settled.KindSum && m.Channel == settled.ChannelMain:
+		s, err := settled.ReadSum(m.Payload)
 		if err == nil {
 			r.match.sums.take(g.player, s)
 		}
 		return err
-	case m.Kind == kindClue && m.Channel == channelMain:
+	case m.Kind == settled.KindClue && m.Channel == settled.ChannelMain:
 		return r.match.passClue(g, m.Payload)
-	case m.Kind == kindPiece && m.Channel == channelWorld:
+	case m.Kind == settled.KindPiece && m.Channel == settled.ChannelWorld:
 		return r.match.worlds.take(r.now, g, m.Payload)
 	}
 	return netcode.ErrMalformed
@@ -280,13 +282,13 @@ func (r *Relay) send() {
 		}
 		p := g.conn.Begin(r.now)
 		drainFates(g.conn)
-		if r.match.settling.holds(g.holds+1) && len(r.match.settling.bytesOf(g.holds+1)) > p.Room()-settledHeadSize {
+		if r.match.settling.holds(g.holds+1) && len(r.match.settling.bytesOf(g.holds+1)) > p.Room()-settled.HeadSize {
 			p.Press() // a tick must not wait for a path that has no room
 		}
 		r.body = r.match.appendSettled(r.body[:0], g, r.now, p.Room())
-		p.Message(messageSettled, r.body)
+		p.Message(settled.MessageSettled, r.body)
 		size := r.finish(g, p)
-		for n := 1; n < mostPieces && size > netcode.MinMTU && g.conn.PendingOn(channelWorld) > 0; n++ {
+		for n := 1; n < mostPieces && size > netcode.MinMTU && g.conn.PendingOn(settled.ChannelWorld) > 0; n++ {
 			size = r.finish(g, g.conn.Begin(r.now))
 		}
 	}

@@ -1,4 +1,4 @@
-package rollback
+package relay
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"github.com/foretick/foretick/stats"
 )
 
-// RelayStats are a relay's figures. The first five are of now. All others count since NewRelay, over all
+// Stats are a relay's figures. The first five are of now. All others count since New, over all
 // matches.
-type RelayStats struct {
+type Stats struct {
 	Tick      netcode.Tick // Tick is the newest settled tick of the match.
 	Players   int          // Players is how many players are in the match, with those whose places are held.
 	Held      int          // Held is how many players of the match have no connection.
@@ -19,7 +19,7 @@ type RelayStats struct {
 	Waiting   int          // Waiting is how many peers wait for a world.
 
 	Ticks uint64 // Ticks counts settled ticks.
-	// Waited counts ticks that settled because RelayConfig.Wait was over. Each of them held up all players.
+	// Waited counts ticks that settled because Config.Wait was over. Each of them held up all players.
 	Waited uint64
 	// StoodIn counts inputs that came too late or not at all, so that another one was used.
 	StoodIn uint64
@@ -40,10 +40,10 @@ type RelayStats struct {
 }
 
 // String returns all figures that are not zero, on one line.
-func (s RelayStats) String() string { return counts.Line(s) }
+func (s Stats) String() string { return counts.Line(s) }
 
 // add adds what the parts of a match have counted.
-func (s *RelayStats) add(m *match) {
+func (s *Stats) add(m *match) {
 	s.Ticks += uint64(m.settling.newest)
 	s.Waited += m.settling.waited
 	s.StoodIn += m.places.stoodIn
@@ -59,7 +59,7 @@ func (s *RelayStats) add(m *match) {
 // shownStats are the figures that other goroutines see.
 type shownStats struct {
 	mu sync.Mutex
-	s  RelayStats
+	s  Stats
 }
 
 // show publishes the figures for other goroutines.
@@ -81,7 +81,7 @@ func (r *Relay) show() {
 }
 
 // Stats returns the figures as of the newest Step. Any goroutine may call it.
-func (r *Relay) Stats() RelayStats {
+func (r *Relay) Stats() Stats {
 	r.shown.mu.Lock()
 	defer r.shown.mu.Unlock()
 	return r.shown.s

@@ -1,11 +1,13 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/ecs"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"math"
 	"time"
 
-	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/internal/coder"
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -30,50 +32,48 @@ type place struct {
 	lies     int          // lies counts worlds that were not those of the majority.
 	clues    int          // clues is how many more clues the player may send.
 
-	// early is how early the inputs came since the last packet to the player, as in settledHead.
+	// early is how early the inputs came since the last packet to the player, as in settled.Head.
 	early    int16
 	hasEarly bool
 }
 
 // places are the players of a match and their inputs.
 type places struct {
-	all    []place
-	size   int // size is the length of a command in bytes.
-	fields []field
-	repeat int // repeat is RelayConfig.RepeatInput in ticks.
-	near   int // near is how many settled ticks a peer may lack when it joins: half a second of them.
+	all      []place
+	size     int // size is the length of a command in bytes.
+	standing *settled.Standing
+	repeat   int // repeat is Config.RepeatInput in ticks.
+	near     int // near is how many settled ticks a peer may lack when it joins: half a second of them.
 
 	stoodIn uint64 // stoodIn counts inputs that stood in.
 	late    uint64 // late counts the inputs that came too late, of buffers that are gone.
 	joins   uint64
 	leaves  uint64
-	out     coder.BitWriter
-	in      coder.BitReader
 }
 
-func newPlaces(cfg *RelayConfig, s *standing, rate uint8) *places {
-	return &places{all: make([]place, s.places), size: s.size, fields: s.fields, repeat: int(max(cfg.RepeatInput, 0) * time.Duration(rate) / time.Second), near: max(20, int(rate)/2)}
+func newPlaces(cfg *Config, s *settled.Standing, rate uint8) *places {
+	return &places{all: make([]place, s.Places), size: s.Size, standing: s, repeat: int(max(cfg.RepeatInput, 0) * time.Duration(rate) / time.Second), near: max(20, int(rate)/2)}
 }
 
-func (p *places) at(player foretick.PlayerID) *place { return &p.all[player-1] }
+func (p *places) at(player ecs.Owner) *place { return &p.all[player-1] }
 
 // of returns the place of a token, or 0.
-func (p *places) of(token [16]byte) foretick.PlayerID {
+func (p *places) of(token [16]byte) ecs.Owner {
 	for i := range p.all {
 		if pl := &p.all[i]; pl.taken && !pl.leaves && pl.token == token {
-			return foretick.PlayerID(i + 1)
+			return ecs.Owner(i + 1)
 		}
 	}
 	return 0
 }
 
 // take gives a free place to a guest. It returns 0 if none is free.
-func (p *places) take(g *guest, token [16]byte, r *rules) foretick.PlayerID {
+func (p *places) take(g *guest, token [16]byte, r *settled.Rules) ecs.Owner {
 	for i := range p.all {
 		if pl := &p.all[i]; !pl.taken {
-			*pl = place{taken: true, absent: true, token: token, person: personOf(token), last: make([]byte, p.size)}
+			*pl = place{taken: true, absent: true, token: token, person: settled.PersonOf(token), last: make([]byte, p.size)}
 			p.seat(pl, g, r)
-			return foretick.PlayerID(i + 1)
+			return ecs.Owner(i + 1)
 		}
 	}
 	return 0
@@ -81,10 +81,10 @@ func (p *places) take(g *guest, token [16]byte, r *rules) foretick.PlayerID {
 
 // seat makes a guest the one who plays a place. The relay does not wait for its inputs before the first
 // one came in time, so nobody feels that it joins.
-func (p *places) seat(pl *place, g *guest, r *rules) {
+func (p *places) seat(pl *place, g *guest, r *settled.Rules) {
 	p.countLate(pl)
 	pl.guest, pl.heard, pl.absent = g, g.heard, true
-	pl.buffer = netcode.NewCommandBuffer(p.size, inputsAhead, widths(r.fields)...)
+	pl.buffer = netcode.NewCommandBuffer(p.size, inputsAhead, settled.Widths(r.Fields)...)
 }
 
 // countLate keeps the number of inputs that came too late, before a buffer goes.
@@ -134,18 +134,18 @@ func (p *places) missing(t netcode.Tick) (missing, awaited int) {
 }
 
 // fill fills in a tick: who joins and who leaves, and everybody's input. newest is the tick before it.
-func (p *places) fill(out *settledTick, t, newest netcode.Tick) {
-	out.tick, out.inputs, out.changes = t, out.inputs[:0], out.changes[:0]
+func (p *places) fill(out *settled.Tick, t, newest netcode.Tick) {
+	out.Tick, out.Inputs, out.Changes = t, out.Inputs[:0], out.Changes[:0]
 	for i := range p.all {
-		pl, player := &p.all[i], foretick.PlayerID(i+1)
+		pl, player := &p.all[i], ecs.Owner(i+1)
 		switch {
-		case len(out.changes) == mostChanges: // the others join and leave in the next ticks
+		case len(out.Changes) == settled.MostChanges: // the others join and leave in the next ticks
 		case pl.leaves:
-			out.changes = append(out.changes, rosterChange{player: player})
+			out.Changes = append(out.Changes, settled.RosterChange{Player: player})
 			p.free(pl)
 			p.leaves++
 		case pl.taken && !pl.joined && pl.guest.caughtUp(newest, p.near):
-			out.changes = append(out.changes, rosterChange{player: player, joined: true, person: pl.person})
+			out.Changes = append(out.Changes, settled.RosterChange{Player: player, Joined: true, Person: pl.person})
 			pl.joined = true
 			p.joins++
 		}
@@ -156,14 +156,14 @@ func (p *places) fill(out *settledTick, t, newest netcode.Tick) {
 		if !pl.joined {
 			continue
 		}
-		in := settledInput{player: player, command: pl.last, standIn: !came}
+		in := settled.Input{Player: player, Command: pl.last, StandIn: !came}
 		if came {
 			copy(pl.last, c.Data)
 			pl.absent, pl.repeated = false, 0
 		} else {
 			p.standIn(pl, t)
 		}
-		out.inputs = append(out.inputs, in)
+		out.Inputs = append(out.Inputs, in)
 	}
 }
 
@@ -177,16 +177,7 @@ func (p *places) standIn(pl *place, t netcode.Tick) {
 	case pl.repeated > p.repeat:
 		clear(pl.last)
 	case pl.repeated == 1:
-		p.in.Reset(pl.last)
-		p.out.Reset(p.out.Buf[:0])
-		for _, f := range p.fields {
-			v := p.in.Read(f.bits())
-			if f.once() {
-				v = 0
-			}
-			p.out.Write(v, f.bits())
-		}
-		copy(pl.last, p.out.Bytes())
+		p.standing.Release(pl.last)
 	}
 }
 

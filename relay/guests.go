@@ -1,10 +1,11 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/ecs"
+
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -14,8 +15,8 @@ type guest struct {
 	peer     transport.PeerID
 	conn     *netcode.Conn
 	state    guestState
-	heard    time.Duration     // heard is when the newest packet came.
-	player   foretick.PlayerID // player is 0 for an observer, and before the guest has a place.
+	heard    time.Duration // heard is when the newest packet came.
+	player   ecs.Owner     // player is 0 for an observer, and before the guest has a place.
 	observes bool
 	holds    netcode.Tick // holds is the newest settled tick that the peer has, as far as the relay knows.
 	showed   bool         // showed is true if the peer has named holds itself since it follows.

@@ -1,6 +1,8 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/internal/settled"
+
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -12,9 +14,9 @@ import (
 	"github.com/foretick/foretick/transport"
 )
 
-// RelayConfig sets a Relay up. Transport is required. Zero in any other field means the default named.
+// Config sets a Relay up. Transport is required. Zero in any other field means the default named.
 // What the game decides, such as its tick rate, peers say themselves.
-type RelayConfig struct {
+type Config struct {
 	// Transport is the listening endpoint that peers connect through. Required. The relay reads it, and
 	// closes it only in Close.
 	Transport transport.Endpoint
@@ -58,7 +60,7 @@ func within[N ~int | ~int64](name string, n *N, least, most, byDefault N) error 
 		*n = byDefault
 	}
 	if *n < least || *n > most {
-		return fmt.Errorf("foretick: rollback.RelayConfig.%s is %v: use %v to %v, or 0 for %v", name, *n, least, most, byDefault)
+		return fmt.Errorf("foretick: relay.Config.%s is %v: use %v to %v, or 0 for %v", name, *n, least, most, byDefault)
 	}
 	return nil
 }
@@ -69,7 +71,7 @@ func upTo[N ~int | ~int64](name string, n *N, most, byDefault N) error {
 		*n = byDefault
 	}
 	if *n > most {
-		return fmt.Errorf("foretick: rollback.RelayConfig.%s is %v: use up to %v, 0 for %v, or less for none", name, *n, most, byDefault)
+		return fmt.Errorf("foretick: relay.Config.%s is %v: use up to %v, 0 for %v, or less for none", name, *n, most, byDefault)
 	}
 	return nil
 }
@@ -78,16 +80,16 @@ func upTo[N ~int | ~int64](name string, n *N, most, byDefault N) error {
 const lockstepWait = 250 * time.Millisecond
 
 // check fills in defaults and reports every fault at once. The default of Wait is the first player's.
-func (c *RelayConfig) check() error {
+func (c *Config) check() error {
 	var errs []error
 	if guard.Missing(c.Transport) {
-		errs = append(errs, errors.New("foretick: rollback.RelayConfig.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))
+		errs = append(errs, errors.New("foretick: relay.Config.Transport is nil: pass a listening endpoint, for example udp.Listen, and look at its error first"))
 	}
 	if c.Wait > time.Second {
-		errs = append(errs, fmt.Errorf("foretick: rollback.RelayConfig.Wait is %v: use up to 1s, 0 for the time of the window, or less for none", c.Wait))
+		errs = append(errs, fmt.Errorf("foretick: relay.Config.Wait is %v: use up to 1s, 0 for the time of the window, or less for none", c.Wait))
 	}
 	errs = append(errs,
-		within("Players", &c.Players, 1, maxPlaces, 2),
+		within("Players", &c.Players, 1, settled.MaxPlaces, 2),
 		upTo("MaxObservers", &c.MaxObservers, 4096, 16),
 		upTo("RepeatInput", &c.RepeatInput, 10*time.Second, 250*time.Millisecond),
 		within("Timeout", &c.Timeout, guard.LeastTimeout, guard.LongestTimeout, 10*time.Second),
@@ -104,7 +106,7 @@ func (c *RelayConfig) check() error {
 }
 
 // draw fills b from Rand. If that has nothing left, it draws as crypto/rand does.
-func (c *RelayConfig) draw(b []byte) {
+func (c *Config) draw(b []byte) {
 	if _, err := io.ReadFull(c.Rand, b); err != nil {
 		_, _ = rand.Read(b)
 	}

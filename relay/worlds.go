@@ -1,12 +1,15 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/ecs"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"crypto/sha256"
 	"hash"
 	"slices"
 	"time"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -25,7 +28,7 @@ type worlds struct {
 	settling *settling
 	sums     *sums
 	rate     uint8
-	most     uint32 // most is RelayConfig.MaxWorld.
+	most     uint32 // most is Config.MaxWorld.
 	drop     func(g *guest, code transport.Code, reason string)
 	queue    []*guest // queue has the guests that wait, the oldest first.
 	transfer transfer // transfer is that of the first guest in queue.
@@ -70,7 +73,7 @@ func (w *worlds) forget(g *guest) {
 // settled takes in that a tick settled.
 func (w *worlds) settled(t netcode.Tick) {
 	if x := &w.transfer; x.from != nil && x.tick == t {
-		x.base = w.settling.standing.appendWhole(nil)
+		x.base = w.settling.standing.AppendWhole(nil)
 	}
 }
 
@@ -89,7 +92,7 @@ func (w *worlds) step(now time.Duration) {
 		}
 		return
 	}
-	waits := to.conn.PendingOn(channelWorld)
+	waits := to.conn.PendingOn(settled.ChannelWorld)
 	switch {
 	case x.base == nil: // its tick has not settled
 		x.news = now
@@ -103,9 +106,9 @@ func (w *worlds) step(now time.Duration) {
 		return
 	}
 	w.judge(to)
-	if until := x.got + uint32(max(maxPieces-waits, 0))*maxPiece; x.from != nil && until >= x.until+maxPieces/4*maxPiece {
+	if until := x.got + uint32(max(settled.MaxPieces-waits, 0))*settled.MaxPiece; x.from != nil && until >= x.until+settled.MaxPieces/4*settled.MaxPiece {
 		x.until = until
-		w.send(x.from, kindAsk, ask{tick: x.tick, until: until}.append(nil))
+		w.send(x.from, settled.KindAsk, settled.Ask{Tick: x.tick, Until: until}.Append(nil))
 	}
 }
 
@@ -113,10 +116,10 @@ func (w *worlds) step(now time.Duration) {
 // yet. It returns false if there is none.
 func (w *worlds) ask(now time.Duration) bool {
 	x := &w.transfer
-	best := foretick.PlayerID(0)
+	best := ecs.Owner(0)
 	for i := range w.places.all {
-		pl, p := &w.places.all[i], foretick.PlayerID(i+1)
-		if !pl.joined || pl.leaves || !pl.guest.caughtUp(w.settling.newest, w.places.near) || x.asked&bitOf(p) != 0 {
+		pl, p := &w.places.all[i], ecs.Owner(i+1)
+		if !pl.joined || pl.leaves || !pl.guest.caughtUp(w.settling.newest, w.places.near) || x.asked&settled.BitOf(p) != 0 {
 			continue
 		}
 		if best == 0 || netcode.Newer(w.places.at(best).stoodIn, pl.stoodIn) {
@@ -131,7 +134,7 @@ func (w *worlds) ask(now time.Duration) bool {
 	}
 	t := w.settling.newest
 	t += netcode.Tick(w.rate) - t%netcode.Tick(w.rate)
-	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | bitOf(best), tries: x.tries}
+	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | settled.BitOf(best), tries: x.tries}
 	return true
 }
 
@@ -142,19 +145,19 @@ func (w *worlds) askAnother() {
 
 // take passes on a piece. A piece of another tick is one that was on its way when the player was given up.
 func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
-	p, err := readPiece(body)
+	p, err := settled.ReadPiece(body)
 	x := &w.transfer
-	if err != nil || x.from != g || p.tick != x.tick {
+	if err != nil || x.from != g || p.Tick != x.tick {
 		return err
 	}
-	end := p.offset + uint32(len(p.data))
-	if x.base == nil || p.offset != x.got || end > x.until || p.total > w.most || x.total != 0 && p.total != x.total {
+	end := p.Offset + uint32(len(p.Data))
+	if x.base == nil || p.Offset != x.got || end > x.until || p.Total > w.most || x.total != 0 && p.Total != x.total {
 		w.askAnother()
 		return netcode.ErrMalformed
 	}
-	x.got, x.total, x.news = end, p.total, now
-	x.hash.Write(p.data)
-	w.send(w.queue[0], kindPiece, body)
+	x.got, x.total, x.news = end, p.Total, now
+	x.hash.Write(p.Data)
+	w.send(w.queue[0], settled.KindPiece, body)
 	return nil
 }
 
@@ -168,7 +171,7 @@ func (w *worlds) judge(to *guest) {
 	if x.total == 0 || x.got < x.total || x.verdict == nil {
 		return
 	}
-	own := le.Uint64(x.hash.Sum(nil))
+	own := settled.LE.Uint64(x.hash.Sum(nil))
 	switch from := x.from; {
 	case !x.verdict.most: // nobody knows which world is right
 		w.askAnother()
@@ -181,7 +184,7 @@ func (w *worlds) judge(to *guest) {
 			w.places.leave(pl)
 		}
 	default:
-		w.send(to, kindWorld, append(worldVerdict{tick: x.tick, total: x.total, sum: own}.append(nil), x.base...))
+		w.send(to, settled.KindWorld, append(settled.WorldVerdict{Tick: x.tick, Total: x.total, Sum: own}.Append(nil), x.base...))
 		w.passed++
 		to.state, to.holds = following, x.tick
 		w.queue = slices.Delete(w.queue, 0, 1)
@@ -192,9 +195,9 @@ func (w *worlds) judge(to *guest) {
 // send sends a guest a message about worlds. The bounds on what is asked keep its queue from being full;
 // if it is all the same, the guest gets no whole world, and is dropped as silent.
 func (w *worlds) send(g *guest, kind uint8, body []byte) {
-	channel := uint8(channelWorld)
-	if kind == kindAsk {
-		channel = channelMain
+	channel := uint8(settled.ChannelWorld)
+	if kind == settled.KindAsk {
+		channel = settled.ChannelMain
 	}
 	_ = g.conn.SendOn(channel, w.settling.newest, kind, body)
 }

@@ -1,6 +1,12 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/ecs"
+
+	"github.com/foretick/foretick/internal/settled/settledtest"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"encoding/binary"
 	"hash/fnv"
 	"math/rand/v2"
@@ -9,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -29,12 +34,12 @@ type table struct {
 var epoch = time.Unix(1000, 0)
 
 // newTable returns a relay that steps each step, with nobody there.
-func newTable(t testing.TB, cfg RelayConfig, step time.Duration) *table {
+func newTable(t testing.TB, cfg Config, step time.Duration) *table {
 	net := sim.NewNetwork(3)
-	tb := &table{TB: t, net: net, end: net.Listen(), rate: time.Second / time.Duration(testRules.rate)}
+	tb := &table{TB: t, net: net, end: net.Listen(), rate: time.Second / time.Duration(settledtest.Rules.Rate)}
 	cfg.Transport, cfg.Rand = tb.end, rand.NewChaCha8([32]byte{1})
 	var err error
-	tb.relay, err = NewRelay(cfg)
+	tb.relay, err = New(cfg)
 	require.NoError(t, err)
 	if step > 0 {
 		var tick func()
@@ -54,14 +59,14 @@ func (t *table) run(d time.Duration) {
 
 // add adds a peer that plays, with a command of testRules.
 func (t *table) add(link sim.Link) *dummy {
-	d := &dummy{table: t, end: t.net.Dial(t.end, link, link), declared: declaration{rules: testRules}, size: 64, lead: 4}
+	d := &dummy{table: t, end: t.net.Dial(t.end, link, link), declared: settled.Declaration{Rules: settledtest.Rules}, size: 64, lead: 4}
 	d.reset()
 	t.peers = append(t.peers, d)
 	var tick func()
 	tick = func() {
 		if !d.gone {
 			d.step()
-			t.net.At(t.net.Now()+time.Second/time.Duration(d.declared.rate), tick)
+			t.net.At(t.net.Now()+time.Second/time.Duration(d.declared.Rate), tick)
 		}
 	}
 	t.net.At(t.net.Now(), tick)
@@ -81,7 +86,7 @@ func (t *table) equal() {
 	newest, n := netcode.Tick(1<<31), 0
 	for _, d := range t.peers {
 		if d.worldly && !d.gone {
-			newest = min(newest, d.standing.tick)
+			newest = min(newest, d.standing.Tick)
 		}
 	}
 	want := uint64(0)
@@ -90,7 +95,7 @@ func (t *table) equal() {
 			if n++; n == 1 {
 				want = chain
 			}
-			require.Equal(t, want, chain, "player %d after tick %d", d.hello.player, newest)
+			require.Equal(t, want, chain, "player %d after tick %d", d.hello.Player, newest)
 		}
 	}
 	require.GreaterOrEqual(t, n, 1)
@@ -103,12 +108,12 @@ type dummy struct {
 	peer     transport.PeerID
 	conn     *netcode.Conn
 	role     netcode.Role
-	declared declaration
+	declared settled.Declaration
 	token    [16]byte
 
-	hello    welcome // what the relay answered
+	hello    settled.Welcome // what the relay answered
 	welcomes int
-	standing *standing
+	standing *settled.Standing
 	worldly  bool // it has a world
 	chain    uint64
 	chains   map[netcode.Tick]uint64
@@ -122,12 +127,12 @@ type dummy struct {
 	early   []int16
 
 	pieces  []byte
-	asked   ask
+	asked   settled.Ask
 	told    uint32
 	worlds  int
 	changes []tickChange
 	ownGone []netcode.Tick // ticks in which an input stood in for its own
-	differs []differ
+	differs []settled.Differ
 
 	silent  bool // sends nothing
 	still   bool // sends no commands
@@ -142,13 +147,13 @@ type dummy struct {
 
 type tickChange struct {
 	tick   netcode.Tick
-	change rosterChange
+	change settled.RosterChange
 }
 
 // player returns the peer that plays a player.
-func (t *table) player(p foretick.PlayerID) *dummy {
+func (t *table) player(p ecs.Owner) *dummy {
 	for _, d := range t.peers {
-		if d.hello.player == p && !d.gone {
+		if d.hello.Player == p && !d.gone {
 			return d
 		}
 	}
@@ -157,10 +162,10 @@ func (t *table) player(p foretick.PlayerID) *dummy {
 }
 
 func (d *dummy) reset() {
-	d.conn = netcode.NewConn(netcode.Config{Rate: 400_000, MTU: sim.MTU, Channels: channels()})
+	d.conn = netcode.NewConn(netcode.Config{Rate: 400_000, MTU: sim.MTU, Channels: settled.Channels()})
 	d.standing, d.chain, d.chains, d.worldly = nil, 0, map[netcode.Tick]uint64{}, false
-	d.sender = netcode.NewCommandSender(int(d.declared.size), netcode.CommandConfig{Redundancy: 3, Fields: widths(d.declared.fields)})
-	d.welcomes, d.asked, d.told, d.pieces, d.clock, d.made, d.peer = 0, ask{}, 0, nil, 0, 0, 0
+	d.sender = netcode.NewCommandSender(int(d.declared.Size), netcode.CommandConfig{Redundancy: 3, Fields: settled.Widths(d.declared.Fields)})
+	d.welcomes, d.asked, d.told, d.pieces, d.clock, d.made, d.peer = 0, settled.Ask{}, 0, nil, 0, 0, 0
 }
 
 // redial connects anew, with the world that the dummy has if keeps is true.
@@ -168,11 +173,11 @@ func (d *dummy) redial(link sim.Link, keeps bool) {
 	d.net.Kill(d.end)
 	d.end = d.net.Dial(d.table.end, link, link)
 	standing, chain, chains := d.standing, d.chain, d.chains
-	d.token = d.hello.token
+	d.token = d.hello.Token
 	d.reset()
-	if d.declared.match = 0; keeps {
+	if d.declared.Match = 0; keeps {
 		d.standing, d.chain, d.chains, d.worldly = standing, chain, chains, true
-		d.declared.match, d.declared.holds = d.hello.match, standing.tick
+		d.declared.Match, d.declared.Holds = d.hello.Match, standing.Tick
 	}
 }
 
@@ -204,7 +209,7 @@ func (d *dummy) receive(b []byte) {
 		return
 	}
 	for m, ok := d.conn.NextMessage(); ok; m, ok = d.conn.NextMessage() {
-		if m.Type == messageSettled {
+		if m.Type == settled.MessageSettled {
 			d.readSettled(m.Body)
 		}
 	}
@@ -218,66 +223,66 @@ func (d *dummy) receive(b []byte) {
 func (d *dummy) readReliable(m netcode.Reliable) {
 	var err error
 	switch m.Kind {
-	case kindWelcome:
-		d.hello, err = readWelcome(m.Payload)
+	case settled.KindWelcome:
+		d.hello, err = settled.ReadWelcome(m.Payload)
 		if d.welcomes++; d.standing == nil {
-			d.standing = newStanding(&d.declared.rules, int(d.hello.places))
-			d.worldly = !d.hello.world
-		} else if d.hello.next != d.standing.tick+1 {
+			d.standing = settled.NewStanding(&d.declared.Rules, int(d.hello.Places))
+			d.worldly = !d.hello.World
+		} else if d.hello.Next != d.standing.Tick+1 {
 			d.worldly = false
 		}
-	case kindDiffer:
-		var f differ
-		f, err = readDiffer(m.Payload)
+	case settled.KindDiffer:
+		var f settled.Differ
+		f, err = settled.ReadDiffer(m.Payload)
 		d.differs = append(d.differs, f)
-	case kindAsk:
-		var a ask
-		if a, err = readAsk(m.Payload); a.tick != d.asked.tick {
+	case settled.KindAsk:
+		var a settled.Ask
+		if a, err = settled.ReadAsk(m.Payload); a.Tick != d.asked.Tick {
 			d.told = 0
 		}
 		d.asked = a
-	case kindPiece:
-		var p piece
-		p, err = readPiece(m.Payload)
-		if d.worldly = false; p.offset == 0 {
+	case settled.KindPiece:
+		var p settled.Piece
+		p, err = settled.ReadPiece(m.Payload)
+		if d.worldly = false; p.Offset == 0 {
 			d.pieces = nil
 		}
-		require.Equal(d, len(d.pieces), int(p.offset))
-		d.pieces = append(d.pieces, p.data...)
-	case kindWorld:
-		var v worldVerdict
+		require.Equal(d, len(d.pieces), int(p.Offset))
+		d.pieces = append(d.pieces, p.Data...)
+	case settled.KindWorld:
+		var v settled.WorldVerdict
 		var whole []byte
-		v, whole, err = readVerdict(m.Payload)
-		require.Equal(d, v.sum, sumOf(d.pieces))
-		require.Equal(d, int(v.total), len(d.pieces))
-		require.NoError(d, d.standing.readWhole(v.tick, whole))
-		d.chain, d.worldly = le.Uint64(d.pieces), true
-		d.chains = map[netcode.Tick]uint64{v.tick: d.chain}
+		v, whole, err = settled.ReadVerdict(m.Payload)
+		require.Equal(d, v.Sum, settled.SumOf(d.pieces))
+		require.Equal(d, int(v.Total), len(d.pieces))
+		require.NoError(d, d.standing.ReadWhole(v.Tick, whole))
+		d.chain, d.worldly = settled.LE.Uint64(d.pieces), true
+		d.chains = map[netcode.Tick]uint64{v.Tick: d.chain}
 		d.worlds++
 	}
 	require.NoError(d, err)
 }
 
 func (d *dummy) readSettled(body []byte) {
-	h, ticks, err := readSettled(body)
+	h, ticks, err := settled.ReadSettled(body)
 	require.NoError(d, err)
-	d.clock, d.clockAt = float64(h.clock)+float64(h.fraction)/256, d.now()
-	if d.sender.Acked(h.taken, true); h.hasEarly {
-		d.early = append(d.early, h.early)
+	d.clock, d.clockAt = float64(h.Clock)+float64(h.Fraction)/256, d.now()
+	if d.sender.Acked(h.Taken, true); h.HasEarly {
+		d.early = append(d.early, h.Early)
 	}
 	if !d.worldly {
 		return
 	}
-	for t := h.first; t != h.first+netcode.Tick(h.count); t++ {
-		if t != d.standing.tick+1 {
+	for t := h.First; t != h.First+netcode.Tick(h.Count); t++ {
+		if t != d.standing.Tick+1 {
 			var ok bool
-			ticks, ok = d.standing.skip(ticks)
+			ticks, ok = d.standing.Skip(ticks)
 			require.True(d, ok)
 			continue
 		}
-		var got settledTick
+		var got settled.Tick
 		var ok bool
-		ticks, ok = d.standing.read(ticks, &got)
+		ticks, ok = d.standing.Read(ticks, &got)
 		require.True(d, ok)
 		d.settle(&got)
 	}
@@ -285,80 +290,80 @@ func (d *dummy) readSettled(body []byte) {
 }
 
 // settle is the dummy's game.
-func (d *dummy) settle(t *settledTick) {
+func (d *dummy) settle(t *settled.Tick) {
 	h := fnv.New64a()
-	_ = binary.Write(h, le, d.chain)
-	_ = binary.Write(h, le, t.tick)
-	for _, c := range t.changes {
-		d.changes = append(d.changes, tickChange{t.tick, c})
-		_ = binary.Write(h, le, c.person)
+	_ = binary.Write(h, settled.LE, d.chain)
+	_ = binary.Write(h, settled.LE, t.Tick)
+	for _, c := range t.Changes {
+		d.changes = append(d.changes, tickChange{t.Tick, c})
+		_ = binary.Write(h, settled.LE, c.Person)
 	}
-	for _, in := range t.inputs {
-		_, _ = h.Write(append(in.command, byte(in.player)))
-		if in.standIn && in.player == d.hello.player {
-			d.ownGone = append(d.ownGone, t.tick)
+	for _, in := range t.Inputs {
+		_, _ = h.Write(append(in.Command, byte(in.Player)))
+		if in.StandIn && in.Player == d.hello.Player {
+			d.ownGone = append(d.ownGone, t.Tick)
 		}
 	}
 	d.chain = h.Sum64()
-	d.chains[t.tick] = d.chain
-	if isSumTick(t.tick, d.declared.rate) && d.role == netcode.RolePlay && !d.silent {
-		m := sum{tick: t.tick, sum: sumOf(d.world(d.chain)) + d.wrong}
-		require.NoError(d, d.conn.SendReliable(t.tick, kindSum, m.append(nil)))
+	d.chains[t.Tick] = d.chain
+	if settled.IsSumTick(t.Tick, d.declared.Rate) && d.role == netcode.RolePlay && !d.silent {
+		m := settled.Sum{Tick: t.Tick, Sum: settled.SumOf(d.world(d.chain)) + d.wrong}
+		require.NoError(d, d.conn.SendReliable(t.Tick, settled.KindSum, m.Append(nil)))
 	}
 }
 
 // world returns the bytes of the world that a chain stands for.
 func (d *dummy) world(chain uint64) []byte {
 	b := make([]byte, d.size)
-	le.PutUint64(b, chain)
+	settled.LE.PutUint64(b, chain)
 	r := rand.New(rand.NewPCG(chain, 1))
 	for i := 8; i+8 <= len(b); i += 8 {
-		le.PutUint64(b[i:], r.Uint64())
+		settled.LE.PutUint64(b[i:], r.Uint64())
 	}
 	return b
 }
 
 // serve sends pieces of the world that the relay asked for.
 func (d *dummy) serve() {
-	chain, ok := d.chains[d.asked.tick]
-	if !ok || d.asked.tick == 0 || d.told >= d.asked.until {
+	chain, ok := d.chains[d.asked.Tick]
+	if !ok || d.asked.Tick == 0 || d.told >= d.asked.Until {
 		return
 	}
 	b := d.world(chain)
 	if d.lies {
 		b[len(b)/2]++
 	}
-	for d.told < d.asked.until && int(d.told) < len(b) && d.conn.PendingOn(channelWorld) < maxPieces {
-		p := piece{tick: d.asked.tick, offset: d.told, total: uint32(len(b)), data: b[d.told:min(len(b), int(d.told)+maxPiece)]}
-		require.NoError(d, d.conn.SendOn(channelWorld, 0, kindPiece, p.append(nil)))
-		d.told += uint32(len(p.data))
+	for d.told < d.asked.Until && int(d.told) < len(b) && d.conn.PendingOn(settled.ChannelWorld) < settled.MaxPieces {
+		p := settled.Piece{Tick: d.asked.Tick, Offset: d.told, Total: uint32(len(b)), Data: b[d.told:min(len(b), int(d.told)+settled.MaxPiece)]}
+		require.NoError(d, d.conn.SendOn(settled.ChannelWorld, 0, settled.KindPiece, p.Append(nil)))
+		d.told += uint32(len(p.Data))
 	}
 }
 
 // command is the dummy's input for a tick.
 func (d *dummy) command(t netcode.Tick) []byte {
-	return []byte{byte(t / 7), byte(d.hello.player) << 4 & 0x30, byte(t / 16)}
+	return []byte{byte(t / 7), byte(d.hello.Player) << 4 & 0x30, byte(t / 16)}
 }
 
 func (d *dummy) send() {
 	p := d.conn.Begin(d.now())
 	if d.welcomes == 0 {
-		h := netcode.Hello{Version: netcode.Version, Protocol: 99, Resume: d.token, Role: d.role, Data: d.declared.append(nil)}
+		h := netcode.Hello{Version: netcode.Version, Protocol: 99, Resume: d.token, Role: d.role, Data: d.declared.Append(nil)}
 		p.Message(netcode.MessageHello, h.Append(nil))
 	}
 	if d.welcomes > 0 && !d.mute {
-		at := presence{none: !d.worldly}
+		at := settled.Presence{None: !d.worldly}
 		if d.worldly {
-			at.settled = d.standing.tick
+			at.Settled = d.standing.Tick
 		}
-		p.Message(messagePresence, at.append(nil))
+		p.Message(settled.MessagePresence, at.Append(nil))
 	}
 	if d.garbage != nil {
 		p.Message(d.garbage())
 	}
-	if d.hello.player != 0 && d.clock > 0 && !d.still {
+	if d.hello.Player != 0 && d.clock > 0 && !d.still {
 		rtt := d.conn.RTT()
-		to := netcode.Tick(max(0, d.clock+(d.now()-d.clockAt+rtt).Seconds()*float64(d.declared.rate)+d.lead))
+		to := netcode.Tick(max(0, d.clock+(d.now()-d.clockAt+rtt).Seconds()*float64(d.declared.Rate)+d.lead))
 		if d.made == 0 {
 			d.made = to
 		}
@@ -371,16 +376,16 @@ func (d *dummy) send() {
 	}
 	_, b := p.Finish()
 	_ = d.end.Send(d.peer, b)
-	for n := 0; n < 3 && len(b) > netcode.MinMTU && d.conn.PendingOn(channelWorld) > 0; n++ {
+	for n := 0; n < 3 && len(b) > netcode.MinMTU && d.conn.PendingOn(settled.ChannelWorld) > 0; n++ {
 		_, b = d.conn.Begin(d.now()).Finish()
 		_ = d.end.Send(d.peer, b)
 	}
 }
 
 // joined returns the tick in which a player joined last, as the dummy saw it.
-func (d *dummy) joined(p foretick.PlayerID, joined bool) (at []netcode.Tick) {
+func (d *dummy) joined(p ecs.Owner, joined bool) (at []netcode.Tick) {
 	for _, c := range d.changes {
-		if c.change.player == p && c.change.joined == joined {
+		if c.change.Player == p && c.change.Joined == joined {
 			at = append(at, c.tick)
 		}
 	}

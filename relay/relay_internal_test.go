@@ -1,6 +1,10 @@
-package rollback
+package relay
 
 import (
+	"github.com/foretick/foretick/internal/settled/settledtest"
+
+	"github.com/foretick/foretick/internal/settled"
+
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -30,7 +34,7 @@ func (t *table) lag(d time.Duration) (most float64) {
 // TestSettlesAtOnce: a tick settles as soon as all inputs are there, and not before the tick before it
 // has begun.
 func TestSettlesAtOnce(t *testing.T) {
-	tb := newTable(t, RelayConfig{}, time.Millisecond)
+	tb := newTable(t, Config{}, time.Millisecond)
 	a, b := tb.add(near), tb.add(near)
 	tb.run(2 * time.Second)
 	before := tb.relay.Stats()
@@ -61,7 +65,7 @@ func TestSilentPlayerCostsWaitOnce(t *testing.T) {
 		{"sends no commands", func(d *dummy) { d.still = true }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tb := newTable(t, RelayConfig{Players: 3, Wait: 100 * time.Millisecond, Timeout: 3 * time.Second}, time.Millisecond)
+			tb := newTable(t, Config{Players: 3, Wait: 100 * time.Millisecond, Timeout: 3 * time.Second}, time.Millisecond)
 			a, b, silent := tb.add(near), tb.add(near), tb.add(near)
 			tb.run(2 * time.Second)
 			c.silence(silent)
@@ -83,8 +87,8 @@ func TestSilentPlayerCostsWaitOnce(t *testing.T) {
 			}
 			require.EqualValues(t, 1, st.Left)
 			require.Equal(t, 2, st.Players)
-			require.Len(t, a.joined(silent.hello.player, false), 1)
-			require.Equal(t, a.joined(silent.hello.player, false), b.joined(silent.hello.player, false))
+			require.Len(t, a.joined(silent.hello.Player, false), 1)
+			require.Equal(t, a.joined(silent.hello.Player, false), b.joined(silent.hello.Player, false))
 		})
 	}
 }
@@ -92,20 +96,20 @@ func TestSilentPlayerCostsWaitOnce(t *testing.T) {
 // TestStandInsRepeatThenIdle: what stands in for a missing input is the last one without presses, and
 // zero after RepeatInput.
 func TestStandInsRepeatThenIdle(t *testing.T) {
-	r := testRules
-	s := newStanding(&r, 2)
-	cfg := RelayConfig{RepeatInput: 50 * time.Millisecond}
-	p := newPlaces(&cfg, s, r.rate)
+	r := settledtest.Rules
+	s := settled.NewStanding(&r, 2)
+	cfg := Config{RepeatInput: 50 * time.Millisecond}
+	p := newPlaces(&cfg, s, r.Rate)
 	g := &guest{state: following, showed: true}
 	require.EqualValues(t, 1, p.take(g, [16]byte{1}, &r))
-	send := netcode.NewCommandSender(3, netcode.CommandConfig{Fields: widths(r.fields)})
+	send := netcode.NewCommandSender(3, netcode.CommandConfig{Fields: settled.Widths(r.Fields)})
 	send.Push(netcode.Command{Tick: 1, Render: 1, Data: []byte{0xff, 0xff, 0x3f}})
 	require.NoError(t, p.all[0].readCommands(send.Append(nil, 100), 0, 8, 0))
 	want := [][]byte{{0xff, 0xff, 0x3f}, {0xff, 0xff, 0}, {0xff, 0xff, 0}, {0xff, 0xff, 0}, {0, 0, 0}, {0, 0, 0}}
-	var tick settledTick
+	var tick settled.Tick
 	for i, w := range want {
 		p.fill(&tick, netcode.Tick(i+1), netcode.Tick(i))
-		require.Equal(t, []settledInput{{player: 1, command: w, standIn: i > 0}}, tick.inputs, "tick %d", i+1)
+		require.Equal(t, []settled.Input{{Player: 1, Command: w, StandIn: i > 0}}, tick.Inputs, "tick %d", i+1)
 	}
 	require.EqualValues(t, 5, p.stoodIn)
 }
@@ -113,7 +117,7 @@ func TestStandInsRepeatThenIdle(t *testing.T) {
 // TestLateInputsAreDropped: inputs that come after their tick settled change nothing, are counted, and
 // their sender learns that others stand in for them.
 func TestLateInputsAreDropped(t *testing.T) {
-	tb := newTable(t, RelayConfig{Wait: 50 * time.Millisecond}, time.Millisecond)
+	tb := newTable(t, Config{Wait: 50 * time.Millisecond}, time.Millisecond)
 	tb.add(near)
 	late := tb.add(near)
 	tb.run(2 * time.Second)
@@ -132,7 +136,7 @@ func TestLateInputsAreDropped(t *testing.T) {
 // TestAbsentPlayersReturnInTime: the relay does not wait for a player that made it wait, but an input that
 // comes before its clock reaches the tick counts, though all others came long before.
 func TestAbsentPlayersReturnInTime(t *testing.T) {
-	tb := newTable(t, RelayConfig{Wait: -1}, time.Millisecond)
+	tb := newTable(t, Config{Wait: -1}, time.Millisecond)
 	link := sim.Link{Latency: 20 * time.Millisecond}
 	a := tb.add(link)
 	tb.run(5 * time.Millisecond)
@@ -149,11 +153,11 @@ func TestAbsentPlayersReturnInTime(t *testing.T) {
 // TestHostilePackets: what a peer sends beside the rules is dropped and counted, and does not hold up the
 // others. A peer that goes on is dropped.
 func TestHostilePackets(t *testing.T) {
-	tb := newTable(t, RelayConfig{Players: 3, Wait: -1}, time.Millisecond)
+	tb := newTable(t, Config{Players: 3, Wait: -1}, time.Millisecond)
 	a, b, bad := tb.add(near), tb.add(near), tb.add(near)
 	tb.run(time.Second)
 	r := rand.New(rand.NewPCG(5, 6))
-	types := []netcode.MessageType{netcode.MessageHello, netcode.MessageCommands, messagePresence, messageSettled, 200}
+	types := []netcode.MessageType{netcode.MessageHello, netcode.MessageCommands, settled.MessagePresence, settled.MessageSettled, 200}
 	bad.garbage = func() (netcode.MessageType, []byte) {
 		body := make([]byte, r.IntN(40))
 		for i := range body {
@@ -172,12 +176,12 @@ func TestHostilePackets(t *testing.T) {
 
 // FuzzRelay: no message of a peer makes the relay panic, or allocate much.
 func FuzzRelay(f *testing.F) {
-	f.Add(uint8(netcode.MessageHello), uint8(0), netcode.Hello{Version: netcode.Version, Protocol: 99, Data: (&declaration{rules: testRules}).append(nil)}.Append(nil))
-	f.Add(uint8(messagePresence), uint8(0), presence{settled: 3}.append(nil))
-	f.Add(uint8(0), kindSum, sum{tick: 60}.append(nil))
-	f.Add(uint8(0), kindPiece, (&piece{tick: 60, total: 9, data: []byte{1}}).append(nil))
+	f.Add(uint8(netcode.MessageHello), uint8(0), netcode.Hello{Version: netcode.Version, Protocol: 99, Data: (&settled.Declaration{Rules: settledtest.Rules}).Append(nil)}.Append(nil))
+	f.Add(uint8(settled.MessagePresence), uint8(0), settled.Presence{Settled: 3}.Append(nil))
+	f.Add(uint8(0), settled.KindSum, settled.Sum{Tick: 60}.Append(nil))
+	f.Add(uint8(0), settled.KindPiece, (&settled.Piece{Tick: 60, Total: 9, Data: []byte{1}}).Append(nil))
 	f.Fuzz(func(t *testing.T, kind, reliable uint8, body []byte) {
-		tb := newTable(t, RelayConfig{}, 0)
+		tb := newTable(t, Config{}, 0)
 		d := tb.add(sim.Link{})
 		tb.run(tb.rate)
 		for range 20 {
@@ -200,9 +204,9 @@ func FuzzRelay(f *testing.F) {
 // TestJoinStaggered: 64 players come one after another, the last ones long after the ring has lost the
 // first tick. All are let in, and have the same world.
 func TestJoinStaggered(t *testing.T) {
-	tb := newTable(t, RelayConfig{Players: 64, History: 10 * time.Second, Wait: -1}, 10*time.Millisecond)
+	tb := newTable(t, Config{Players: 64, History: 10 * time.Second, Wait: -1}, 10*time.Millisecond)
 	for i := range 64 {
-		tb.add(near).declared.rate = 20
+		tb.add(near).declared.Rate = 20
 		if i >= 20 { // the first ones come together
 			tb.run(350 * time.Millisecond)
 		}
@@ -210,7 +214,7 @@ func TestJoinStaggered(t *testing.T) {
 	together := map[netcode.Tick]int{}
 	for _, c := range tb.peers[0].changes {
 		together[c.tick]++
-		require.LessOrEqual(t, together[c.tick], mostChanges)
+		require.LessOrEqual(t, together[c.tick], settled.MostChanges)
 	}
 	for range 60 {
 		if tb.relay.Stats().Players == 64 {
@@ -225,38 +229,38 @@ func TestJoinStaggered(t *testing.T) {
 	require.Zero(t, st.Malformed+st.Differed+st.Lies)
 	tb.run(time.Second)
 	tb.equal()
-	tb.add(near).declared.rate = 20
+	tb.add(near).declared.Rate = 20
 	tb.run(500 * time.Millisecond)
 	require.Equal(t, transport.Full, tb.peers[64].code)
 }
 
 // TestTooLongCommand: a game whose inputs of one tick do not fit into a packet is refused.
 func TestTooLongCommand(t *testing.T) {
-	for size, fits := range map[uint16]bool{400: true, 401: true, 600: false, maxCommand: false} {
-		r := rules{rate: 60, size: size}
-		require.Equal(t, fits, longestTick(&r, 2) <= mostTick, "%d bytes", size)
-		write, read := newStanding(&r, 2), newStanding(&r, 2)
+	for size, fits := range map[uint16]bool{400: true, 401: true, 600: false, settled.MaxCommand: false} {
+		r := settled.Rules{Rate: 60, Size: size}
+		require.Equal(t, fits, settled.LongestTick(&r, 2) <= settled.MostTick, "%d bytes", size)
+		write, read := settled.NewStanding(&r, 2), settled.NewStanding(&r, 2)
 		command := make([]byte, size)
 		for i := range command {
 			command[i] = 0xff
 		}
-		tick := settledTick{tick: 1, inputs: []settledInput{{1, command, true}, {2, command, true}},
-			changes: []rosterChange{{player: 1, joined: true}, {player: 2, joined: true}}}
-		b := write.append(nil, &tick)
-		require.LessOrEqual(t, len(b), longestTick(&r, 2))
-		_, ok := read.read(b, &tick)
+		tick := settled.Tick{Tick: 1, Inputs: []settled.Input{{Player: 1, Command: command, StandIn: true}, {Player: 2, Command: command, StandIn: true}},
+			Changes: []settled.RosterChange{{Player: 1, Joined: true}, {Player: 2, Joined: true}}}
+		b := write.Append(nil, &tick)
+		require.LessOrEqual(t, len(b), settled.LongestTick(&r, 2))
+		_, ok := read.Read(b, &tick)
 		require.True(t, ok)
 	}
-	tb := newTable(t, RelayConfig{}, time.Millisecond)
+	tb := newTable(t, Config{}, time.Millisecond)
 	d := tb.add(near)
-	d.declared.rules = rules{rate: 60, size: 600}
+	d.declared.Rules = settled.Rules{Rate: 60, Size: 600}
 	tb.run(500 * time.Millisecond)
 	require.Equal(t, transport.Mismatch, d.code)
 	require.Contains(t, d.reason, "fit into a packet")
 }
 
 // lateMatch is a match of some players that has run for longer than its ring holds.
-func lateMatch(t testing.TB, players int, cfg RelayConfig, link sim.Link, size int) *table {
+func lateMatch(t testing.TB, players int, cfg Config, link sim.Link, size int) *table {
 	cfg.Players, cfg.History = players+2, 10*time.Second
 	tb := newTable(t, cfg, 2*time.Millisecond)
 	for range players {
@@ -272,7 +276,7 @@ func lateMatch(t testing.TB, players int, cfg RelayConfig, link sim.Link, size i
 func TestWorldArrives(t *testing.T) {
 	link := near
 	link.Loss = 0.02
-	tb := lateMatch(t, 2, RelayConfig{SendRate: 200_000}, link, 300_000)
+	tb := lateMatch(t, 2, Config{SendRate: 200_000}, link, 300_000)
 	late := tb.add(link)
 	late.size = 300_000
 	tb.run(10 * time.Second)
@@ -288,7 +292,7 @@ func TestWorldArrives(t *testing.T) {
 // TestWrongWorldIsRefused: a world that is not that of the majority does not reach the joiner, and
 // another player is asked. Who sends two is dropped.
 func TestWrongWorldIsRefused(t *testing.T) {
-	tb := lateMatch(t, 3, RelayConfig{}, near, 5000)
+	tb := lateMatch(t, 3, Config{}, near, 5000)
 	w := tb.relay.match.worlds
 	require.True(t, w.ask(tb.relay.now))
 	liar := tb.player(w.transfer.from.player) // who would be asked
@@ -297,7 +301,7 @@ func TestWrongWorldIsRefused(t *testing.T) {
 		late := tb.add(near)
 		late.size = 5000
 		for p := range tb.relay.match.places.all {
-			if p != int(liar.hello.player)-1 { // so that the liar is asked first
+			if p != int(liar.hello.Player)-1 { // so that the liar is asked first
 				tb.relay.match.places.all[p].stoodIn = tb.relay.match.settling.newest
 			}
 		}
@@ -314,7 +318,7 @@ func TestWrongWorldIsRefused(t *testing.T) {
 // TestTwoMustAgree: of two players whose worlds differ, nobody knows which one is right, and nobody gets
 // either.
 func TestTwoMustAgree(t *testing.T) {
-	tb := lateMatch(t, 2, RelayConfig{}, near, 64)
+	tb := lateMatch(t, 2, Config{}, near, 64)
 	tb.player(2).wrong = 1
 	tb.run(time.Second)
 	late := tb.add(near)
@@ -326,7 +330,7 @@ func TestTwoMustAgree(t *testing.T) {
 
 // TestWorldOfASilentPlayer: a player that is asked and does not answer is given up for another.
 func TestWorldOfASilentPlayer(t *testing.T) {
-	tb := lateMatch(t, 2, RelayConfig{Timeout: time.Minute}, near, 5000)
+	tb := lateMatch(t, 2, Config{Timeout: time.Minute}, near, 5000)
 	tb.add(near).size = 5000
 	tb.run(100 * time.Millisecond)
 	require.NotNil(t, tb.relay.match.worlds.transfer.from)
@@ -341,30 +345,30 @@ func TestWorldOfASilentPlayer(t *testing.T) {
 // TestLateSpectator: a spectator gets ticks from any tick on that the ring holds, and a world otherwise.
 // Around both ends nothing is read that is not there.
 func TestLateSpectator(t *testing.T) {
-	tb := lateMatch(t, 2, RelayConfig{}, near, 5000)
+	tb := lateMatch(t, 2, Config{}, near, 5000)
 	m := tb.relay.match
 	newest := m.settling.newest
 	oldest := newest - netcode.Tick(m.settling.kept) + 1
 	require.Greater(t, oldest, netcode.Tick(5))
 	for _, end := range []netcode.Tick{oldest, newest} {
 		for has := end - 4; has != end+5; has++ {
-			g := &guest{conn: netcode.NewConn(netcode.Config{Channels: channels()})}
-			w := m.admit(g, &declaration{rules: testRules, match: m.id, holds: has})
+			g := &guest{conn: netcode.NewConn(netcode.Config{Channels: settled.Channels()})}
+			w := m.admit(g, &settled.Declaration{Rules: settledtest.Rules, Match: m.id, Holds: has})
 			in := has >= oldest-1 && has <= newest
-			require.Equal(t, !in, w.world, "has %d of %d to %d", has, oldest, newest)
-			h, ticks, err := readSettled(m.appendSettled(nil, g, tb.relay.now, 1200))
+			require.Equal(t, !in, w.World, "has %d of %d to %d", has, oldest, newest)
+			h, ticks, err := settled.ReadSettled(m.appendSettled(nil, g, tb.relay.now, 1200))
 			require.NoError(t, err)
 			if m.worlds.forget(g); !in {
-				require.Zero(t, h.count)
+				require.Zero(t, h.Count)
 				continue
 			}
-			require.Equal(t, has+1, w.next)
-			require.Equal(t, has+1, h.first)
-			require.Equal(t, min(int(newest-has), maxTicks), h.count)
+			require.Equal(t, has+1, w.Next)
+			require.Equal(t, has+1, h.First)
+			require.Equal(t, min(int(newest-has), settled.MaxTicks), h.Count)
 			s := *m.settling.standing
-			for range h.count {
+			for range h.Count {
 				var ok bool
-				ticks, ok = s.skip(ticks)
+				ticks, ok = s.Skip(ticks)
 				require.True(t, ok)
 			}
 			require.Empty(t, ticks)
@@ -387,15 +391,15 @@ func TestLateSpectator(t *testing.T) {
 // TestReconnect: a player that comes back with its token has its place again without joining anew: with
 // the inputs that it missed if the ring has them, else with a world.
 func TestReconnect(t *testing.T) {
-	tb := lateMatch(t, 3, RelayConfig{Timeout: 30 * time.Second}, near, 5000)
+	tb := lateMatch(t, 3, Config{Timeout: 30 * time.Second}, near, 5000)
 	back := tb.peers[1]
-	place := back.hello.player
+	place := back.hello.Player
 	for n, keeps := range []bool{true, false} {
 		back.redial(near, keeps)
 		tb.run(6 * time.Second)
-		require.Equal(t, place, back.hello.player)
-		require.True(t, back.hello.resumed)
-		require.Equal(t, !keeps, back.hello.world)
+		require.Equal(t, place, back.hello.Player)
+		require.True(t, back.hello.Resumed)
+		require.Equal(t, !keeps, back.hello.World)
 		st := tb.relay.Stats()
 		require.EqualValues(t, n+1, st.Resumed)
 		require.EqualValues(t, 3, st.Joined)
@@ -410,7 +414,7 @@ func TestReconnect(t *testing.T) {
 
 // TestDifferingSumsAreTold: who has another world than most players is told, and so is one of them.
 func TestDifferingSumsAreTold(t *testing.T) {
-	tb := lateMatch(t, 3, RelayConfig{}, near, 64)
+	tb := lateMatch(t, 3, Config{}, near, 64)
 	st := tb.relay.Stats()
 	require.Greater(t, st.Compared, uint64(5))
 	require.Zero(t, st.Differed)
@@ -419,11 +423,11 @@ func TestDifferingSumsAreTold(t *testing.T) {
 	tb.run(1500 * time.Millisecond)
 	require.NotEmpty(t, other.differs)
 	d := other.differs[0]
-	require.False(t, d.most)
-	require.Zero(t, d.tick%60)
-	require.Equal(t, d.tick-60, d.agreed)
-	require.EqualValues(t, 1, d.other)
-	require.Equal(t, differ{tick: d.tick, agreed: d.agreed, other: 2, theirs: d.theirs + 1, most: true}, one.differs[0])
+	require.False(t, d.Most)
+	require.Zero(t, d.Tick%60)
+	require.Equal(t, d.Tick-60, d.Agreed)
+	require.EqualValues(t, 1, d.Other)
+	require.Equal(t, settled.Differ{Tick: d.Tick, Agreed: d.Agreed, Other: 2, Theirs: d.Theirs + 1, Most: true}, one.differs[0])
 	require.Empty(t, tb.player(3).differs)
 	require.Positive(t, tb.relay.Stats().Differed)
 }
@@ -431,7 +435,7 @@ func TestDifferingSumsAreTold(t *testing.T) {
 // TestMatchEndsWithItsLastPlayer: when the last player leaves, watchers are sent away, and the next player
 // begins another match, which another game may play.
 func TestMatchEndsWithItsLastPlayer(t *testing.T) {
-	tb := newTable(t, RelayConfig{}, time.Millisecond)
+	tb := newTable(t, Config{}, time.Millisecond)
 	a := tb.add(near)
 	tb.run(time.Second)
 	watcher := tb.watch(near)
@@ -442,14 +446,14 @@ func TestMatchEndsWithItsLastPlayer(t *testing.T) {
 	require.Nil(t, tb.relay.match)
 	require.Equal(t, transport.Closed, watcher.code)
 	b := tb.add(near)
-	b.declared.rate = 30
+	b.declared.Rate = 30
 	tb.run(time.Second)
 	require.Equal(t, 1, tb.relay.Stats().Players)
-	require.NotEqual(t, a.hello.match, b.hello.match)
+	require.NotEqual(t, a.hello.Match, b.hello.Match)
 	for what, change := range map[string]func(*dummy){
-		"ticks a second": func(d *dummy) { d.declared.rate = 60 },
-		"window":         func(d *dummy) { d.declared.rate, d.declared.window = 30, 0 },
-		"tags":           func(d *dummy) { d.declared.rate, d.declared.tags = 30, 8 },
+		"ticks a second": func(d *dummy) { d.declared.Rate = 60 },
+		"window":         func(d *dummy) { d.declared.Rate, d.declared.Window = 30, 0 },
+		"tags":           func(d *dummy) { d.declared.Rate, d.declared.Tags = 30, 8 },
 	} {
 		other := tb.add(near)
 		change(other)
@@ -459,7 +463,7 @@ func TestMatchEndsWithItsLastPlayer(t *testing.T) {
 	}
 	tb.relay.Drain("no more matches")
 	other := tb.add(near)
-	other.declared.rate = 30
+	other.declared.Rate = 30
 	tb.run(500 * time.Millisecond)
 	require.Equal(t, "no more matches", other.reason)
 	b.conn.Close(uint16(transport.Closed), "bye")
@@ -471,13 +475,13 @@ func TestMatchEndsWithItsLastPlayer(t *testing.T) {
 // relays are matches of two players that have played for a second, at 60 ticks a second.
 func relays(t testing.TB, n int) (all []*table) {
 	for range n {
-		tb := newTable(t, RelayConfig{}, 0)
+		tb := newTable(t, Config{}, 0)
 		for range 2 {
 			tb.add(sim.Link{Latency: 10 * time.Millisecond})
 		}
 		all = append(all, tb)
 	}
-	for range testRules.rate {
+	for range settledtest.Rules.Rate {
 		stepAll(all, true)
 	}
 	return all
