@@ -1,8 +1,6 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/transport"
 )
 

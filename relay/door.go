@@ -1,11 +1,10 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"fmt"
 	"time"
 
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/internal/standard"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"

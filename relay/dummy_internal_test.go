@@ -1,12 +1,6 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/ecs"
-
-	"github.com/foretick/foretick/internal/settled/settledtest"
-
-	"github.com/foretick/foretick/internal/settled"
-
 	"encoding/binary"
 	"hash/fnv"
 	"math/rand/v2"
@@ -15,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/internal/settled/settledtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"

@@ -1,11 +1,10 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/ecs"
-
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )

@@ -1,12 +1,11 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )

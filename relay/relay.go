@@ -1,12 +1,11 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"sync/atomic"
 	"time"
 
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )

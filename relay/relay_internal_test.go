@@ -1,10 +1,6 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/internal/settled/settledtest"
-
-	"github.com/foretick/foretick/internal/settled"
-
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/internal/settled/settledtest"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"

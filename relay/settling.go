@@ -1,11 +1,10 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"math/bits"
 	"time"
 
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 )
 

@@ -1,13 +1,11 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/ecs"
-
-	"github.com/foretick/foretick/internal/settled"
-
 	"math/bits"
 	"time"
 
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 )
 

@@ -1,15 +1,13 @@
 package relay
 
 import (
-	"github.com/foretick/foretick/ecs"
-
-	"github.com/foretick/foretick/internal/settled"
-
 	"crypto/sha256"
 	"hash"
 	"slices"
 	"time"
 
+	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )

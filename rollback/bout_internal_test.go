@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
-
-	"github.com/foretick/foretick/internal/settled"
-
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"

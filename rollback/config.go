@@ -1,8 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"errors"
 	"fmt"
 	"time"
@@ -11,6 +9,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )
@@ -68,61 +67,6 @@ type Config struct {
 		Warn(msg string, args ...any)
 		Error(msg string, args ...any)
 	}
-}
-
-// Desync says that two peers have different worlds after the same inputs.
-type Desync struct {
-	// Tick is the first tick that was compared and differs. Ticks are compared once a second.
-	Tick foretick.Tick
-	// Agreed is the newest tick before it at which all peers had equal worlds. 0 means that there is none.
-	Agreed foretick.Tick
-	// Other is a player with another world.
-	Other foretick.PlayerID
-	// Most is true if most players have this peer's world.
-	Most bool
-	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, the worlds
-	// of tick Agreed are gone, or an earlier Desync with the same Agreed has it.
-	Cause *Cause
-	// OtherBuild is the program of Other, with its version, revision and machine as far as it knows them, such as
-	// "go1.26.0 amd64 v1 game v1.2.0". Compare it first: two builds may compute otherwise. Empty without a search.
-	OtherBuild string
-}
-
-// Cause is what made the worlds of two peers differ. Both ran the ticks since the newest equal worlds again, and
-// compared them tick by tick, system by system, and value by value.
-type Cause struct {
-	// Tick is the first tick in which the worlds differ. With Outside it is the tick after which the value was
-	// written for the first time, as far as that is known.
-	Tick foretick.Tick
-	// Last is Tick. With Outside it is the tick after which the value was written for the last time.
-	Last foretick.Tick
-	// System is the name of the system that computed otherwise. It may also be "OnJoin, OnLeave or the commands"
-	// or "OnServer handlers". Empty with Outside.
-	System string
-	// Entity has the first value that differs. [ecs.None] for a singleton.
-	Entity ecs.Entity
-	// Field is that value's path, such as "position.X".
-	Field string
-	// Own and Theirs are the values after System, on this peer and on the other one. "nothing" if there is none. With
-	// Outside, the writer has the value that was written, and the other side what the ticks make of it.
-	Own, Theirs string
-	// Outside is true if a world is not what its ticks make of it, when they run again. Code outside of systems
-	// wrote it, or a system uses what is not in the world.
-	Outside bool
-	// Writer is the player with that world. Nobody without Outside.
-	Writer foretick.PlayerID
-}
-
-// String returns the cause as a sentence.
-func (c *Cause) String() string {
-	of := c.Field
-	if c.Entity != ecs.None {
-		of += " of " + c.Entity.String()
-	}
-	if c.Outside {
-		return fmt.Sprintf("player %d: %s was written outside of systems after ticks %d to %d: here %s, there %s", c.Writer, of, c.Tick, c.Last, c.Own, c.Theirs)
-	}
-	return fmt.Sprintf("tick %d, system %q, %s: here %s, there %s", c.Tick, c.System, of, c.Own, c.Theirs)
 }
 
 const (

@@ -1,9 +1,28 @@
 package rollback
 
 import (
+	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/settled"
 )
+
+// Desync says that two peers have different worlds after the same inputs.
+type Desync struct {
+	// Tick is the first tick that was compared and differs. Ticks are compared once a second.
+	Tick foretick.Tick
+	// Agreed is the newest tick before it at which all peers had equal worlds. 0 means that there is none.
+	Agreed foretick.Tick
+	// Other is a player with another world.
+	Other foretick.PlayerID
+	// Most is true if most players have this peer's world.
+	Most bool
+	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, the worlds
+	// of tick Agreed are gone, or an earlier Desync with the same Agreed has it.
+	Cause *Cause
+	// OtherBuild is the program of Other, with its version, revision and machine as far as it knows them, such as
+	// "go1.26.0 amd64 v1 game v1.2.0". Compare it first: two builds may compute otherwise. Empty without a search.
+	OtherBuild string
+}
 
 // differ takes in that the peer's world is another one than that of another player. The search for the cause
 // begins, unless it has before.

@@ -1,10 +1,9 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled/settledtest"
-
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/internal/settled/settledtest"
 )
 
 // Vector is a message as the package writes it, for tests that read it by the standard.

@@ -1,9 +1,8 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 )
 

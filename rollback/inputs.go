@@ -1,8 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"bytes"
 	"slices"
 	"unsafe"
@@ -10,6 +8,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/layout"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // inputs knows with which commands the ticks ran, and guesses those that are not settled. The own player's are

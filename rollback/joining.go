@@ -1,11 +1,10 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"errors"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 )
 

@@ -1,13 +1,12 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"errors"
 	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/guard"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 	"github.com/foretick/foretick/transport"
 )

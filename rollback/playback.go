@@ -1,14 +1,13 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"errors"
 	"fmt"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
 )
 

@@ -1,9 +1,8 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // record has what a peer's world has run: a world to begin with, and the settled ticks since. A replay is made of

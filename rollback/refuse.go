@@ -1,13 +1,12 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // refuseProtocol returns an error that names all that a protocol declares and that only a server can do. p has no

@@ -1,8 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"compress/flate"
 	"errors"
 	"fmt"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // Replay plays a match again, from the inputs that [Peer.WriteReplay] wrote. Each tick has the world that it had

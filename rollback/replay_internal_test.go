@@ -1,11 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled/settledtest"
-	"github.com/foretick/foretick/relay"
-
-	"github.com/foretick/foretick/internal/settled"
-
 	"bytes"
 	"compress/flate"
 	"io"
@@ -16,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/internal/settled/settledtest"
+	"github.com/foretick/foretick/relay"
 )
 
 // recorded plays a bout of two and returns a player's replay and its end.

@@ -1,10 +1,9 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // roster lets players join and leave within the ticks that say so. Every peer calls the same hooks in the same

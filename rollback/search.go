@@ -1,11 +1,10 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // search finds, together with another player, what made their two worlds differ. Both run the ticks again that

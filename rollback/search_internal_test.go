@@ -1,9 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-	"github.com/foretick/foretick/relay"
-
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,6 +11,8 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/relay"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )

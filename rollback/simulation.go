@@ -1,11 +1,10 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/game"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // simulation runs the whole world of a match: the settled ticks, and ahead of them ticks that it predicts. A

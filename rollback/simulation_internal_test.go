@@ -1,8 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // script is a match as the relay settled it, with players that join and leave.

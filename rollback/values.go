@@ -1,8 +1,6 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"fmt"
 	"math/bits"
 	"reflect"
@@ -10,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // values are all values of a world, in an order that is the same on all machines: singletons first, then entities

@@ -1,11 +1,10 @@
 package rollback
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/misuse"
+	"github.com/foretick/foretick/internal/settled"
 )
 
 // worldSums has the sums of settled ticks, one for each second of ticks. A sum covers the whole world as bytes, so that

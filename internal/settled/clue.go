@@ -73,6 +73,7 @@ const (
 	clueFlags
 )
 
+// Append appends the message to dst. Texts that are too long are cut off.
 func (c *Clue) Append(dst []byte) []byte {
 	flags := byte(0)
 	if c.Found {
@@ -102,6 +103,7 @@ func appendText(dst []byte, text string) []byte {
 	return append(append(dst, byte(len(text))), text...)
 }
 
+// ReadClue reads what Append wrote. Anything else is netcode.ErrMalformed.
 func ReadClue(b []byte) (cl Clue, err error) {
 	c := Cursor{B: b}
 	cl.Player, cl.Tick, cl.Level = ecs.Owner(c.U8()), c.U32(), Level(c.U8())

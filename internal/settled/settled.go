@@ -4,7 +4,6 @@ package settled
 
 import (
 	"github.com/foretick/foretick/ecs"
-
 	"github.com/foretick/foretick/netcode"
 )
 

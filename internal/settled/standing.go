@@ -1,11 +1,10 @@
 package settled
 
 import (
-	"github.com/foretick/foretick/ecs"
-
 	"bytes"
 	"math/bits"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/coder"
 	"github.com/foretick/foretick/netcode"
 )
@@ -70,6 +69,7 @@ func NewStanding(r *Rules, places int) *Standing {
 	return s
 }
 
+// BitOf returns the bit of a player in a mask.
 func BitOf(p ecs.Owner) uint64 { return 1 << (p - 1) }
 
 // Has reports whether a player is in the match.

@@ -1,10 +1,6 @@
 package settled_test
 
 import (
-	"github.com/foretick/foretick/internal/settled"
-
-	"github.com/foretick/foretick/internal/settled/settledtest"
-
 	"encoding/hex"
 	"math/rand/v2"
 	"testing"
@@ -12,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/internal/costtest"
+	"github.com/foretick/foretick/internal/settled"
+	"github.com/foretick/foretick/internal/settled/settledtest"
 	"github.com/foretick/foretick/netcode"
 )
 

@@ -2,10 +2,9 @@
 package settledtest
 
 import (
-	"github.com/foretick/foretick/ecs"
-
 	"math/rand/v2"
 
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/settled"
 )
 
