@@ -84,7 +84,11 @@ func lateWorld(preset string) options {
 // The server's systems and handlers keep no state in Go fields: each tick runs again with the same
 // result. Counters of ticks count each tick once.
 func TestLateWorld(t *testing.T) {
-	for _, preset := range []string{"wifi", "lte"} {
+	presets := []string{"wifi"}
+	if longer() {
+		presets = append(presets, "lte")
+	}
+	for _, preset := range presets {
 		o, ticks, again := lateWorld(preset), 0, 0
 		m, r := simulated(t, o, false, func(m *match) {
 			require.NoError(t, campaign.SyncTestServer(m.server, 3, func(d simtest.Desync) { t.Errorf("%s: %v", preset, d) }))

@@ -178,8 +178,12 @@ func TestPeaceOnAGoodNetworkIsPredictedExactly(t *testing.T) {
 }
 
 func TestOtherRates(t *testing.T) {
+	seconds := "6"
+	if longer() {
+		seconds = "12"
+	}
 	for _, args := range [][]string{{"-tickrate", "60"}, {"-tickrate", "60", "-snapshotrate", "20"}, {"-tickrate", "31"}, {"-mode", "interpolate"}, {"-duplicate", "0.1", "-reorder", "0.1"}} {
-		r := play(t, with(append(args, "-seconds", "12")...)...)
+		r := play(t, with(append(args, "-seconds", seconds)...)...)
 		require.Zero(t, r.Desyncs, args)
 		require.NotZero(t, r.FieldsCompared)
 		require.Zero(t, r.MispredictionsByCause["code"], args)

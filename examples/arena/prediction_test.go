@@ -244,8 +244,10 @@ func predictionTable(cells []*predictionCell) string {
 // start-up chooses.
 func TestPredictionTable(t *testing.T) {
 	trips, losses := []int{0, 100, 400}, []float64{0, 0.2}
-	if longer() {
+	rates := [][2]int{{30, 30}, {60, 20}}
+	if longer() || *fullPrediction {
 		losses = []float64{0, 0.05, 0.2}
+		rates = [][2]int{{30, 30}, {31, 31}, {60, 60}, {60, 20}}
 	}
 	clients, seconds := 4, 9.0
 	if *fullPrediction {
@@ -253,7 +255,7 @@ func TestPredictionTable(t *testing.T) {
 		clients, seconds = 8, 60
 	}
 	var war, peace []*predictionCell
-	for _, r := range [][2]int{{30, 30}, {31, 31}, {60, 60}, {60, 20}} {
+	for _, r := range rates {
 		for _, ms := range trips {
 			for _, loss := range losses {
 				c := &predictionCell{rate: r[0], snapshots: r[1], rtt: time.Duration(ms) * time.Millisecond, loss: loss}

@@ -41,7 +41,11 @@ func TestRefereeAgreesOnLateInputs(t *testing.T) {
 
 // Without the facts of late inputs the counts differ.
 func TestRefereeNeedsTheFactsOfLateInputs(t *testing.T) {
-	facts, err := os.ReadFile(logged(t, "-seconds", "20", "-clients", "6", "-seed", "3", "-preset", "wifi", "-late-inputs", "200ms"))
+	seconds := "10"
+	if longer() {
+		seconds = "20"
+	}
+	facts, err := os.ReadFile(logged(t, "-seconds", seconds, "-clients", "6", "-seed", "3", "-preset", "wifi", "-late-inputs", "200ms"))
 	require.NoError(t, err)
 	for key, change := range map[string]func(f *Fact){
 		"mispredictions": func(f *Fact) {
