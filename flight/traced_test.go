@@ -144,7 +144,7 @@ func TestTracedWhileRecorded(t *testing.T) {
 // Operators trace anything at any time, while clients trace too and inputs are late.
 func TestAnyTraceWhileRecorded(t *testing.T) {
 	costtest.Ratio(t)
-	for seed := range uint64(costtest.Count(3, 4)) {
+	for seed := range uint64(costtest.Count(2, 4)) {
 		config := func(cfg *server.Config) {
 			cfg.AllowTrace = func(player foretick.PlayerID) bool { return player != 2 }
 			if seed%2 == 1 {

@@ -474,6 +474,9 @@ func TestFloodOfStandingMatch(t *testing.T) {
 		few, many := time.Hour, time.Hour
 		for range 5 {
 			few, many = min(few, cost(4, held)), min(many, cost(256, held))
+			if many < 4*few {
+				break
+			}
 		}
 		t.Logf("held %v: 1 000 000 datagrams cost %v in a match of 4, %v in one of 256", held, few, many)
 		require.Less(t, many, 4*few)

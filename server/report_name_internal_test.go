@@ -149,7 +149,9 @@ func TestReportsCost(t *testing.T) {
 	for range 5 { // other programs may slow the machine down
 		a, b := name(few), name(many)
 		t.Logf("40 000 reports: %v with 80 shared objects, %v with 8 000", a, b)
-		best = min(best, float64(b)/float64(a))
+		if best = min(best, float64(b)/float64(a)); best < 5 {
+			break
+		}
 	}
 	require.Less(t, best, 5.0)
 }
