@@ -18,7 +18,6 @@ type playback struct {
 	standing *settled.Standing
 	ticks    []byte // ticks has those that did not run yet.
 	next     settled.Tick
-	taken    bool // taken is true if next has the tick that runs next.
 
 	// after, when set, is called after each step of a tick, with the step's number. Step 0 is who joins and leaves,
 	// and the commands. Then come the systems, and at last the OnServer handlers of events.

@@ -162,7 +162,8 @@ func TestRecordIsBounded(t *testing.T) {
 	again := settled.NewStanding(&settledtest.Rules, settledtest.Places)
 	require.NoError(t, again.ReadWhole(r.base.tick, r.base.standing))
 	var tick settled.Tick
-	for left, ok := r.ticks, true; len(left) > 0; {
+	for left := r.ticks; len(left) > 0; {
+		var ok bool
 		left, ok = again.Read(left, &tick)
 		require.True(t, ok)
 	}

@@ -159,8 +159,8 @@ func (s *search) hear(c *settled.Clue) {
 	if c.Build != "" {
 		s.build = c.Build
 	}
-	switch {
-	case c.Level == settled.LevelOutside:
+	switch c.Level {
+	case settled.LevelOutside:
 		if f := c.Cause; f != nil {
 			s.endOutside(c.Player, f)
 			s.cause.Own, s.cause.Theirs = f.Expected, f.Value

@@ -29,11 +29,16 @@ func (c *Cursor) Take(n int) []byte {
 	return out
 }
 
-// The numbers are read with the lowest byte first.
+// U8 reads a number of 1 byte.
+func (c *Cursor) U8() uint8 { return c.Take(1)[0] }
 
-func (c *Cursor) U8() uint8   { return c.Take(1)[0] }
+// U16 reads a number of 2 bytes, the lowest first.
 func (c *Cursor) U16() uint16 { return LE.Uint16(c.Take(2)) }
+
+// U32 reads a number of 4 bytes, the lowest first.
 func (c *Cursor) U32() uint32 { return LE.Uint32(c.Take(4)) }
+
+// U64 reads a number of 8 bytes, the lowest first.
 func (c *Cursor) U64() uint64 { return LE.Uint64(c.Take(8)) }
 
 // Err returns netcode.ErrMalformed if something was missing, wrong or left over.

@@ -10,8 +10,10 @@ type Field uint8
 
 const FieldOnce Field = 0x80
 
-// Bits returns the width. Once reports whether a stand-in leaves the field out.
-func (f Field) Bits() int  { return int(f &^ FieldOnce) }
+// Bits returns the width.
+func (f Field) Bits() int { return int(f &^ FieldOnce) }
+
+// Once reports whether a stand-in leaves the field out.
 func (f Field) Once() bool { return f&FieldOnce != 0 }
 
 // Widths returns the fields as [netcode.CommandConfig] takes them.

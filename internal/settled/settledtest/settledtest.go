@@ -1,4 +1,4 @@
-// package settledtest has ticks and rules for the tests of those who settle ticks or read them.
+// Package settledtest has ticks and rules for the tests of those who settle ticks or read them.
 package settledtest
 
 import (
@@ -8,12 +8,13 @@ import (
 	"github.com/foretick/foretick/internal/settled"
 )
 
-// testRules are those of a command of 12, 4, 1 and 7 bits.
+// Rules are those of a command of 12, 4, 1 and 7 bits.
 var Rules = settled.Rules{Rate: 60, Window: 8, Size: 3, Tags: 7, Fields: []settled.Field{12, 4, 1 | settled.FieldOnce, 5 | settled.FieldOnce}}
 
+// Places is how many places the match of Ticks has.
 const Places = 10
 
-// vectorTicks are three ticks of a match of ten places: two players join, one plays, one is stood in for,
+// Ticks are three ticks of a match of ten places: two players join, one plays, one is stood in for,
 // one leaves.
 func Ticks() []settled.Tick {
 	return []settled.Tick{
@@ -24,13 +25,14 @@ func Ticks() []settled.Tick {
 	}
 }
 
+// Standing returns the standing before Ticks.
 func Standing() *settled.Standing {
 	s := settled.NewStanding(&Rules, Places)
 	s.Tick = 40
 	return s
 }
 
-// randomTick returns a tick that may follow a standing.
+// Random returns a tick that may follow a standing.
 func Random(r *rand.Rand, s *settled.Standing) settled.Tick {
 	t := settled.Tick{Tick: s.Tick + 1}
 	for p := ecs.Owner(1); int(p) <= s.Places; p++ {
