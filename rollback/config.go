@@ -27,6 +27,10 @@ type Config struct {
 	// Redial makes a new connection to the relay after one was lost. The peer then has its place again, and
 	// receives what it missed. nil ends the match with the connection.
 	Redial func() (transport.Endpoint, error)
+	// ResumeToken, when set, is what [Peer.ResumeToken] returned in an earlier process of the same player. The peer
+	// takes that player's place if the relay still holds it, and the world of another player. Otherwise it joins as a
+	// new player. nil joins as a new player.
+	ResumeToken []byte
 	// Sample reads the player's input, once a Step. nil gives zero commands.
 	Sample Sampler
 	// Observe makes the peer a spectator: it has no player and gives no input.
@@ -129,6 +133,10 @@ func (c *Config) check() error {
 	}
 	errs = append(errs, guard.Timeout("foretick: rollback.Config.Timeout", c.Timeout))
 	switch {
+	case c.ResumeToken != nil && len(c.ResumeToken) != len(settled.Welcome{}.Token):
+		fault("ResumeToken has %d bytes: use what Peer.ResumeToken returned, or nil for a new player", len(c.ResumeToken))
+	case c.Observe && c.ResumeToken != nil:
+		fault("ResumeToken is set, but a spectator takes no player's place: leave it out, or do not set Observe")
 	case c.Observe && c.Sample != nil:
 		fault("Sample is set, but a spectator gives no input: leave it out, or do not set Observe")
 	case !c.Observe && c.Behind > 0:

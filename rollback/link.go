@@ -233,6 +233,8 @@ func (l *link) greet(pk *netcode.Packet, match uint64, holds foretick.Tick) {
 	}
 	if l.welcome != nil {
 		h.Resume = l.welcome.Token
+	} else {
+		copy(h.Resume[:], l.cfg.ResumeToken)
 	}
 	l.scratch = h.Append(l.scratch[:0])
 	pk.Message(netcode.MessageHello, l.scratch)

@@ -2,9 +2,11 @@ package rollback
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/ecs"
 	"github.com/foretick/foretick/internal/guard"
 	"github.com/foretick/foretick/internal/misuse"
 	"github.com/foretick/foretick/internal/settled"
@@ -109,6 +111,20 @@ func (p *Peer) Step(now time.Time) View {
 
 // View returns the result of the last Step.
 func (p *Peer) View() View { return p.view }
+
+// ResumeToken returns what brings the player back to its place in another process: see [Config.ResumeToken]. It is
+// nil for a spectator, and before the relay has answered, unless Config.ResumeToken gave one. The slice is a copy. The
+// token is a secret: anyone with it can take the place.
+func (p *Peer) ResumeToken() []byte {
+	w := p.link.welcome
+	switch {
+	case w == nil:
+		return slices.Clone(p.cfg.ResumeToken)
+	case w.Player == ecs.Nobody:
+		return nil
+	}
+	return slices.Clone(w.Token[:])
+}
 
 // SetDelay sets the input delay, as Config.Delay does: in ticks, or 0 to let Config.DelayAbove decide. The delay
 // changes by a tick at a time, and no press is lost. It returns an error for less than 0 and more than 30 ticks.

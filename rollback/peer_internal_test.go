@@ -61,6 +61,31 @@ func TestPeerReconnects(t *testing.T) {
 	}
 }
 
+// TestNewProcessTakesItsPlace: a player whose program ended comes back to its place in a new one, by its token, and
+// another one does not.
+func TestNewProcessTakesItsPlace(t *testing.T) {
+	b := newBout(t, 9, relay.Config{Players: 2, Timeout: time.Minute})
+	b.join(0, far, Config{}, nil)
+	gone := b.join(0, far, Config{}, nil)
+	b.run(5 * time.Second)
+	player, token := gone.peer.View().Player, gone.peer.ResumeToken()
+	require.InDelta(t, 80*time.Millisecond, gone.peer.View().RTT, float64(60*time.Millisecond))
+	b.net.Kill(gone.end)
+	gone.hidden = true
+	b.run(time.Second)
+	other := b.join(b.net.Now(), far, Config{ResumeToken: make([]byte, 16)}, nil)
+	b.run(2 * time.Second)
+	require.Equal(t, Closed, other.peer.View().State, "the place is held")
+	b.corners = b.corners[:1]
+	back := b.join(b.net.Now(), far, Config{ResumeToken: token}, nil)
+	b.run(8 * time.Second)
+	b.compare()
+	require.Equal(t, Playing, back.peer.View().State)
+	require.Equal(t, player, back.peer.View().Player)
+	require.Greater(t, back.peer.Stats().Sums, uint64(10), "it ran the match from its beginning")
+	require.Equal(t, uint64(1), b.relay.Stats().Resumed)
+}
+
 // TestUnreadableRelay: a peer that can never read what its relay sends connects again a few times, and then ends.
 func TestUnreadableRelay(t *testing.T) {
 	b := newBout(t, 2, relay.Config{Players: 2})

@@ -18,6 +18,7 @@ type Replay struct {
 	cfg   ReplayConfig
 	file  replayFile
 	play  *playback
+	last  foretick.Tick
 	steps []uint32 // steps are the sums of the steps of the newest tick, for a trace.
 	was   []uint32 // was are those that Against has.
 	ended error
@@ -201,6 +202,12 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 	if err != nil {
 		return nil, errors.Join(errReplay, err)
 	}
+	r.last = r.file.begin.tick
+	for left, ok := r.file.ticks, true; len(left) > 0; r.last++ {
+		if left, ok = r.play.standing.Skip(left); !ok {
+			return nil, errReplay
+		}
+	}
 	if cfg.Trace != nil || cfg.Against != nil {
 		r.play.after = func(int) { r.steps = append(r.steps, uint32(r.play.sum())) }
 	}
@@ -212,6 +219,9 @@ func (r *Replay) World() *ecs.World { return r.play.sim.world }
 
 // Tick returns the newest tick that ran.
 func (r *Replay) Tick() foretick.Tick { return r.play.tick() }
+
+// Last returns the tick with which the replay ends.
+func (r *Replay) Last() foretick.Tick { return r.last }
 
 // Build returns the program that recorded the match, with its version and revision as far as it knew them.
 func (r *Replay) Build() string { return r.file.build }

@@ -50,6 +50,7 @@ func TestReplayIsTheMatch(t *testing.T) {
 	r, err := playAgain(t, replay, g, ReplayConfig{})
 	require.NoError(t, err)
 	require.Equal(t, c.peer.View().Settled, r.Tick())
+	require.Equal(t, r.Tick(), r.Last())
 	require.NotEmpty(t, r.Build())
 	m := c.peer.record.moments[len(c.peer.record.moments)-1]
 	again, err := newPlayback(c.peer.p, nil, c.peer.record.rules, c.peer.record.places, &m, c.peer.record.ticks[m.offset:])

@@ -2,6 +2,7 @@ package rollback
 
 import (
 	"slices"
+	"time"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
@@ -51,6 +52,8 @@ type View struct {
 	Waiting bool
 	// Delay is the input delay: how many ticks the world is behind the newest command.
 	Delay int
+	// RTT is the round trip to the relay. 0 before it is measured. The way to another player is half of both players'.
+	RTT time.Duration
 	// RolledBack is how many ticks ran again in this Step.
 	RolledBack int
 }
@@ -69,6 +72,9 @@ func (p *Peer) look(before simulationCounts) {
 	v.Delay = 0
 	if t.Started && !p.cfg.Observe && !waited {
 		v.Delay = max(int(int32(t.Command-p.sim.newest)), 0)
+	}
+	if v.RTT = 0; p.link.let {
+		v.RTT = p.link.conn.RTT()
 	}
 	p.stats.count(v)
 }
