@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	causeSeeds = flag.Int("causes", costtest.Count(12, 24), "how many matches TestCauseCampaign plays; 1000 before a release")
+	causeSeeds = flag.Int("causes", costtest.Count(8, 24), "how many matches TestCauseCampaign plays; 1000 before a release")
 	causeFirst = flag.Uint64("cause", 0, "the seed of the first")
 )
 

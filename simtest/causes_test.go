@@ -23,7 +23,7 @@ import (
 var (
 	global    int
 	shuffled  = map[int]float32{1: 0.125, 2: 0.25, 3: 0.375, 4: 0.5, 5: 0.625}
-	checkRuns = flag.Int("check.seeds", costtest.Count(3, 10), "seeds of TestCheckIsSilentOnASoundGame; 300 before a release")
+	checkRuns = flag.Int("check.seeds", costtest.Count(2, 10), "seeds of TestCheckIsSilentOnASoundGame; 300 before a release")
 )
 
 // TestCheckFailsOnCode: the README's one test of a game fails when a shared system is not

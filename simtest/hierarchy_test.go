@@ -20,7 +20,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var hierarchySeeds = flag.Int("hierarchies", costtest.Count(8, 50), "how many matches TestMountedTurrets plays; 200 before a release")
+var hierarchySeeds = flag.Int("hierarchies", costtest.Count(5, 50), "how many matches TestMountedTurrets plays; 200 before a release")
 
 // tag is a label by which the test recognises an entity on all ends.
 type tag struct{ N uint16 }

@@ -25,7 +25,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var lateSeeds = flag.Int("late.seeds", costtest.Count(10, 40), "how many duels TestDuelOfLateInputs plays; 1000 before a release")
+var lateSeeds = flag.Int("late.seeds", costtest.Count(6, 40), "how many duels TestDuelOfLateInputs plays; 1000 before a release")
 
 // fencers fire at one another along a line. A shared system moves them and raises the
 // shots, whose handler looks where the shooter saw the other.

@@ -42,7 +42,7 @@ func TestLevelChangeAsAPlayerJoins(t *testing.T) {
 // take a client back to that level.
 func TestLevelsOverhaulPackets(t *testing.T) {
 	shuffled := sim.Link{Latency: 20 * time.Millisecond, Jitter: 200 * time.Millisecond, Reorder: 0.2}
-	for seed := range uint64(costtest.Count(8, 20)) {
+	for seed := range uint64(costtest.Count(4, 20)) {
 		m := simtest.New(seed)
 		g := &game{}
 		srv, err := m.Serve(server.Config{Protocol: g.protocol()})
@@ -116,7 +116,7 @@ func TestLevelChangeFromASystem(t *testing.T) {
 // once, nothing of the old level is left, and play continues.
 func TestLevelChange(t *testing.T) {
 	bad := sim.Link{Latency: 60 * time.Millisecond, Jitter: 40 * time.Millisecond, Loss: 0.1, Burst: 2, Reorder: 0.05}
-	for seed := range uint64(costtest.Count(2, 5)) {
+	for seed := range uint64(costtest.Count(1, 5)) {
 		m := simtest.New(seed)
 		g := &game{}
 		srv, err := m.Serve(server.Config{Protocol: g.protocol()})

@@ -135,7 +135,7 @@ func count(q *ecs.Query, w *ecs.World) (n int) {
 // OnVanish run once for each. In each frame the client's world has exactly those that appeared.
 func TestAppearAndVanishOnceEach(t *testing.T) {
 	for _, deny := range []bool{false, true} {
-		for seed := range uint64(costtest.Count(2, 4)) {
+		for seed := range uint64(costtest.Count(1, 4)) {
 			m := simtest.New(seed)
 			truth := &juggler{deny: deny}
 			srv, err := m.Serve(server.Config{Protocol: truth.protocol()})

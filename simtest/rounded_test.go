@@ -145,7 +145,7 @@ func TestOthersRoundedValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum, full, rounded := prediction.ByCause{}, prediction.ByCause{}, 0
-			for seed := range uint64(costtest.Count(4, 20)) {
+			for seed := range uint64(costtest.Count(2, 20)) {
 				by, n := c.game.play(t, seed, c.sample)
 				rounded += n
 				exact := c.game

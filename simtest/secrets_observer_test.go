@@ -99,7 +99,7 @@ func TestObserversAreSentNoSecrets(t *testing.T) {
 		}
 		return m, secrets
 	}
-	for seed := range uint64(costtest.Count(2, 4)) {
+	for seed := range uint64(costtest.Count(1, 4)) {
 		m, s := play(seed, false)
 		require.NoError(t, m.Err())
 		require.Greater(t, s.Observed, uint64(1000))

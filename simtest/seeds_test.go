@@ -125,7 +125,7 @@ func (g *standoff) protocol() *foretick.Protocol {
 // Two players fire in the same tick, with round trips of 20 and 200 ms. Both die in that tick:
 // the player with less latency does not win.
 func TestLatencyIsNoAdvantageWithinATick(t *testing.T) {
-	for seed := range uint64(costtest.Count(15, 50)) {
+	for seed := range uint64(costtest.Count(8, 50)) {
 		m := simtest.New(seed)
 		g := &standoff{}
 		_, err := m.Serve(server.Config{Protocol: g.protocol()})

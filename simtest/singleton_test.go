@@ -135,7 +135,7 @@ func (k *kickoff) join(t *testing.T, link sim.Link, kicks func(foretick.Tick) bo
 // Singletons reach every client, whatever packets are lost, and equal the server's once the match
 // rests.
 func TestSingletonsArrive(t *testing.T) {
-	for seed := range uint64(costtest.Count(2, 5)) {
+	for seed := range uint64(costtest.Count(1, 5)) {
 		k := newKickoff(t, seed, server.Config{})
 		link := sim.Link{Latency: 60 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.05}
 		_, a := k.join(t, link, nil)

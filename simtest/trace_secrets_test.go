@@ -19,7 +19,7 @@ import (
 	"github.com/foretick/foretick/transport/sim"
 )
 
-var hoards = flag.Int("hoards", costtest.Count(12, 200), "how many generated games TestTracesHoldNoSecrets plays")
+var hoards = flag.Int("hoards", costtest.Count(8, 200), "how many generated games TestTracesHoldNoSecrets plays")
 
 type hoardBody struct {
 	X      float32 `net:"min=-100,max=100,step=0.01"`

@@ -104,7 +104,7 @@ func TestTraceOfSoundMatchNamesNothing(t *testing.T) {
 			}
 		}, ecs.Write(&g.Pos), ecs.After("move"))
 	}
-	for seed := range uint64(costtest.Count(2, 6)) {
+	for seed := range uint64(costtest.Count(1, 6)) {
 		cfg := server.Config{AllowTrace: everybody}
 		if seed%2 == 1 {
 			cfg.Late.Window = 150 * time.Millisecond
