@@ -45,7 +45,7 @@ func TestTapeAsTest(t *testing.T) {
 // hostConfig records each match of a host.
 func hostConfig(endpoint transport.Endpoint) host.Config {
 	return host.Config{Transport: endpoint, OnDemand: true,
-		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+		NewMatch: func(name string, end transport.Endpoint) (host.Match, error) {
 			rec, err := flight.New(flight.Config{Name: name, Dir: "tapes"})
 			if err != nil {
 				return nil, err

@@ -8,8 +8,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"github.com/foretick/foretick/host/internal/hook"
-	"github.com/foretick/foretick/server"
+	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/ticket"
 )
@@ -19,10 +18,10 @@ type Config struct {
 	// Transport is the endpoint that all players connect through. Required. The host reads it, and
 	// closes it at the end.
 	Transport transport.Endpoint
-	// NewMatch makes the server of a match over the endpoint end, which the server closes at its
-	// end. The worker of the match calls it, or Allocate. On an error the players of the match are
-	// refused. Required.
-	NewMatch func(name string, end transport.Endpoint) (*server.Server, error)
+	// NewMatch makes a match over the endpoint end, which the match closes at its end: a
+	// *server.Server, or a *relay.Relay. The worker of the match calls it. On an error the players
+	// of the match are refused. Required.
+	NewMatch func(name string, end transport.Endpoint) (Match, error)
 	// Match returns the match that a peer plays in, and the peer's identity there. nil takes both from
 	// a ticket that names a match, with [ticket.SplitIdentity]. An error refuses the peer with the
 	// error's text. A panic in it refuses the peer too: see [Stats].HookPanics.
@@ -78,9 +77,29 @@ type Config struct {
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger
 
-	heap    func() uint64                                                 // returns the size of the heap's objects; tests replace it
-	elapsed func() time.Duration                                          // the clock that steps are measured with; tests replace it
-	stage   func(name string, end transport.Endpoint) (hook.Match, error) // replaces NewMatch in tests
+	heap    func() uint64        // returns the size of the heap's objects; tests replace it
+	elapsed func() time.Duration // the clock that steps are measured with; tests replace it
+}
+
+// Match is what a host runs: a *server.Server, or a *relay.Relay for a match that sends inputs alone. A later
+// version may add methods which both of them have.
+//
+// A match has ended once it has closed the endpoint that Config.NewMatch was given. One goroutine at a time calls
+// Step, Next, Shutdown and Close.
+type Match interface {
+	// Step does all that is due at now.
+	Step(now time.Time)
+	// Next returns when Step is due again.
+	Next() time.Time
+	// Drain makes the match refuse newcomers, and end with its last player. Any goroutine may call it.
+	Drain(reason string)
+	// Shutdown ends the match once its last messages have arrived, and after linger at most. It does not wait for
+	// that: further Steps do.
+	Shutdown(reason string, linger time.Duration) error
+	// Close ends the match at once.
+	Close(reason string) error
+	// Figures sets dst to the figures of the match. Any goroutine may call it, also after the match has ended.
+	Figures(dst *stats.Server)
 }
 
 // End says how a match ended.
@@ -112,9 +131,8 @@ func (c *Config) checkConfig() error {
 			errs = append(errs, fmt.Errorf("host: Config."+format, args...))
 		}
 	}
-	v := reflect.ValueOf(c.Transport)
-	fault(!v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil(), "Transport is nil: pass a listening endpoint, and look at the error of Listen first")
-	fault(c.NewMatch == nil && c.stage == nil, "NewMatch is nil: pass a function that makes a match's server")
+	fault(missing(c.Transport), "Transport is nil: pass a listening endpoint, and look at the error of Listen first")
+	fault(c.NewMatch == nil, "NewMatch is nil: pass a function that makes a match's server or relay")
 	for _, n := range []struct {
 		name       string
 		value      *int
@@ -155,6 +173,12 @@ func (c *Config) checkConfig() error {
 		c.elapsed = sinceEpoch
 	}
 	return errors.Join(errs...)
+}
+
+// missing reports whether x is nil, or a nil pointer in an interface.
+func missing(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // longest bounds the times of a Config.

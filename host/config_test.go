@@ -6,7 +6,6 @@ import (
 
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/internal/fieldtest"
-	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -16,7 +15,7 @@ import (
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[host.Config](t, fieldtest.Rules{Off: []string{"Linger"}}, func(c host.Config) error {
 		c.Transport = sim.NewNetwork(1).Listen()
-		c.NewMatch = func(string, transport.Endpoint) (*server.Server, error) { return nil, nil }
+		c.NewMatch = func(string, transport.Endpoint) (host.Match, error) { return nil, nil }
 		h, err := host.New(c)
 		if err != nil {
 			return err

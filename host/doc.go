@@ -2,7 +2,7 @@
 //
 //	h, err := host.New(host.Config{
 //		Transport: endpoint, // udp.Listen(":27015", udp.Config{MaxPeers: 2000, Batch: 64, Accept: gate.Accept})
-//		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+//		NewMatch: func(name string, end transport.Endpoint) (host.Match, error) {
 //			return server.New(server.Config{Protocol: newProtocol(), Transport: end})
 //		},
 //		OnDemand: true,
@@ -11,13 +11,15 @@
 //
 // # The path of a datagram
 //
-// ticket names (see [ticket.Claims] and [Config].Match), and stays with that match. The porter copies
-// each datagram and the time of its arrival into the inbox of its match, which is bounded for each
-// peer. There it waits for the match's next tick, since nothing uses it earlier. Delays are measured to
-// the datagram's arrival.
+// One goroutine, the porter, reads the endpoint. It brings each peer to the match that the peer's
+// ticket names (see [ticket.Claims] and [Config].Match), and the peer stays with that match. The porter
+// copies each datagram and the time of its arrival into the inbox of its match, which is bounded for
+// each peer. There it waits for the match's next tick, since a server uses nothing earlier. Delays are
+// measured to the datagram's arrival. A relay's datagrams do not wait: see below.
 //
 // A worker is a goroutine that owns some of the matches. At most once a millisecond it steps each match
-// that has a tick due, that a peer joined or left, or that has an inbox half full. Then it flushes the
+// that has a tick due, that a peer joined or left, or that has an inbox half full. It steps a relay for
+// each datagram too, because a tick settles with its last input. Then it flushes the
 // endpoint once. So the packets of its matches in that millisecond leave together, in few system calls
 // if the endpoint batches. A match is stepped by one worker at a time. It moves to another worker only
 // between two steps, when the other has more free time.
@@ -29,7 +31,8 @@
 // # Life of a match
 //
 // A match begins by [Host.Allocate], or with its first peer if [Config].OnDemand is set. It ends
-// when its server closes: by the game, by Shutdown, or after Drain with the last player. The host
+// when its server or relay closes: by the game, by Shutdown, or after Drain with the last player. A
+// relay also closes by relay.Config.CloseAfter, which relays of a host should set. The host
 // then forgets it and calls [Config].OnEnd. A panic in a system ends that match alone, with the
 // stack in its [End]. A fatal error of the runtime (concurrent map writes, out of memory, a
 // stack overflow), or a panic in a goroutine that the game started itself, ends the process: no

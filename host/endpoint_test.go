@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/dtls"
@@ -45,7 +44,7 @@ func newLobby(t *testing.T) *lobby {
 	below, ok := transport.As[interface{ LocalAddr() netip.AddrPort }](native)
 	require.True(t, ok)
 	l.native, l.web = below.LocalAddr().String(), "ws://"+web.LocalAddr().String()
-	l.host, err = New(Config{Transport: joined, NewMatch: func(string, transport.Endpoint) (*server.Server, error) { return nil, nil }, Logger: slog.New(slog.NewTextHandler(&l.log, nil))})
+	l.host, err = New(Config{Transport: joined, NewMatch: func(string, transport.Endpoint) (Match, error) { return nil, nil }, Logger: slog.New(slog.NewTextHandler(&l.log, nil))})
 	require.NoError(t, err)
 	return l
 }

@@ -217,7 +217,7 @@ func TestLogsHoldNoLock(t *testing.T) {
 	var h *Host
 	var err error
 	h, err = New(Config{Transport: end, OnDemand: true, Logger: slog.New(log), Kind: func(name string) string { return h.Matches([]string{name})[0] }, // it may call the host
-		NewMatch: func(_ string, e transport.Endpoint) (*server.Server, error) {
+		NewMatch: func(_ string, e transport.Endpoint) (Match, error) {
 			return server.New(server.Config{Protocol: new(game).protocol(), Transport: e})
 		}})
 	require.NoError(t, err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/internal/costtest"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -155,7 +154,7 @@ func newStall(t *testing.T, cfg Config, where string, how func(*atomic.Bool)) *s
 		s.ends <- e
 		hang(e.Match, "OnEnd")
 	}
-	cfg.stage = func(name string, end transport.Endpoint) (hook.Match, error) {
+	cfg.NewMatch = func(name string, end transport.Endpoint) (Match, error) {
 		hang(name, "NewMatch")
 		m := &hanging{slow: slow{end: end}}
 		m.step = func() {
@@ -449,7 +448,7 @@ func (standing) Next() time.Time { return time.Unix(1<<40, 0) }
 func TestFloodOfStandingMatch(t *testing.T) {
 	costtest.Ratio(t)
 	cost := func(players int, held bool) time.Duration {
-		h, err := New(Config{Transport: newDesk(), stage: func(string, transport.Endpoint) (hook.Match, error) { return &standing{}, nil }})
+		h, err := New(Config{Transport: newDesk(), NewMatch: func(string, transport.Endpoint) (Match, error) { return &standing{}, nil }})
 		require.NoError(t, err)
 		p := newPort(h, &match{name: "m"})
 		for id := range transport.PeerID(players) {
@@ -486,7 +485,7 @@ func TestFloodOfStandingMatch(t *testing.T) {
 // Peers that connect and disconnect while a match hangs leave nothing in its queue, and the match does
 // not get their events.
 func TestPeersOfStandingMatch(t *testing.T) {
-	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), stage: func(string, transport.Endpoint) (hook.Match, error) { return &standing{}, nil }})
+	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Match, error) { return &standing{}, nil }})
 	require.NoError(t, err)
 	p := newPort(h, &match{name: "m"})
 	require.True(t, p.addPeer(&resident{id: 1}))

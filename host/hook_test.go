@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick"
-	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -87,7 +86,7 @@ func TestGoexitEndsOneMatch(t *testing.T) {
 	}
 	h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), Workers: 1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		OnEnd: func(e End) { ends <- e },
-		stage: func(name string, end transport.Endpoint) (hook.Match, error) {
+		NewMatch: func(name string, end transport.Endpoint) (Match, error) {
 			exit(name, "NewMatch")
 			return &exiting{slow{step: func() {
 				select {

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/internal/published"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
@@ -24,7 +23,7 @@ var (
 	ErrDraining = errors.New("host: draining")
 )
 
-var errNoServer = errors.New("host: Config.NewMatch returned no server")
+var errNoServer = errors.New("host: Config.NewMatch returned neither a match nor an error: return one of them")
 
 const codeRefused = transport.Refused
 
@@ -67,12 +66,6 @@ type Host struct {
 	lost    int           // matches that were given up and whose step still runs: each takes a place
 	stopped time.Duration // when the watch first saw stops set
 	weighed time.Duration // when the watch last weighed the matches
-}
-
-func init() {
-	hook.NewMatch = func(cfg any, newMatch func(string, transport.Endpoint) (hook.Match, error)) {
-		cfg.(*Config).stage = newMatch
-	}
 }
 
 // New makes a host. The error lists every fault of the configuration. On an error the Transport

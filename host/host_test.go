@@ -94,7 +94,7 @@ func newTown(t *testing.T, cfg Config, truth server.Config) *town {
 	net := sim.NewNetwork(9)
 	w := &town{T: t, net: net, end: &named{net.Listen(), map[string]string{}}, servers: map[string]*server.Server{}, games: map[string]*game{}, errs: map[*bots.Light]error{}}
 	cfg.Transport = w.end
-	cfg.NewMatch = func(name string, end transport.Endpoint) (*server.Server, error) {
+	cfg.NewMatch = func(name string, end transport.Endpoint) (Match, error) {
 		if strings.HasPrefix(name, "bad") {
 			return nil, errors.New("no such map")
 		}
@@ -495,7 +495,7 @@ func TestRun(t *testing.T) {
 	require.NoError(t, err)
 	var mu sync.Mutex
 	servers := map[string]*server.Server{}
-	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 3, PlayersPerMatch: 8, NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 3, PlayersPerMatch: 8, NewMatch: func(name string, end transport.Endpoint) (Match, error) {
 		srv, err := server.New(server.Config{Protocol: new(game).protocol(), Transport: end, MaxWaitingPerAddress: -1})
 		mu.Lock()
 		defer mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/internal/contain"
 	"github.com/foretick/foretick/internal/probe"
+	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 )
 
@@ -18,20 +18,20 @@ type match struct {
 	kind    string          // guarded by the host's lock until the match begins, then fixed
 	labels  context.Context // for profiles
 	port    *port
-	server  hook.Match                 // nil until NewMatch returned it
-	tape    taped                      // the server's recorder; nil if it has none
-	made    atomic.Pointer[hook.Match] // points to server, for Drain and Figures
-	home    *worker                    // guarded by the host's lock
-	target  atomic.Pointer[worker]     // the worker that the match moves to after its step; nil if it stays
-	next    time.Time                  // when its next tick is due
-	tick    time.Duration              // estimated time between two ticks
-	ended   *End                       // how the match failed; nil if it did not
-	asked   bool                       // Shutdown was called
-	busy    atomic.Int64               // nanoseconds spent in the match's steps
-	slow    bool                       // logged as slow; guarded by the host's lock
-	reaped  bool                       // reap was called; guarded by the host's lock
-	lost    *End                       // set when the match is given up; guarded by the host's lock
-	weighed time.Duration              // the value of busy when the watch last weighed the match
+	server  Match                  // nil until NewMatch returned it
+	tape    taped                  // the server's recorder; nil if it has none
+	made    atomic.Pointer[Match]  // points to server, for Drain and Figures
+	home    *worker                // guarded by the host's lock
+	target  atomic.Pointer[worker] // the worker that the match moves to after its step; nil if it stays
+	next    time.Time              // when its next tick is due
+	tick    time.Duration          // estimated time between two ticks
+	ended   *End                   // how the match failed; nil if it did not
+	asked   bool                   // Shutdown was called
+	busy    atomic.Int64           // nanoseconds spent in the match's steps
+	slow    bool                   // logged as slow; guarded by the host's lock
+	reaped  bool                   // reap was called; guarded by the host's lock
+	lost    *End                   // set when the match is given up; guarded by the host's lock
+	weighed time.Duration          // the value of busy when the watch last weighed the match
 }
 
 // runMatch steps a match, and reports whether it goes on.
@@ -69,7 +69,7 @@ func (m *match) closeFailed(h *Host) {
 	_ = m.port.Close(0, "the match failed")                         // in case the server's Close failed
 }
 
-// make makes the server of a match.
+// make makes the server or relay of a match.
 func (m *match) make(h *Host) bool {
 	var err error
 	m.guard(func() { err = m.callNewMatch(h) })
@@ -94,13 +94,12 @@ func (m *match) make(h *Host) bool {
 
 // callNewMatch sets m.server to what Config.NewMatch returned.
 func (m *match) callNewMatch(h *Host) (err error) {
-	if h.cfg.stage != nil {
-		m.server, err = h.cfg.stage(m.name, m.port)
+	made, err := h.cfg.NewMatch(m.name, m.port)
+	if missing(made) {
 		return err
 	}
-	srv, err := h.cfg.NewMatch(m.name, m.port)
-	if srv != nil {
-		m.server = srv
+	m.server = made
+	if srv, ok := made.(*server.Server); ok {
 		m.tape, _ = probe.OfServer(srv).Recorder().(taped)
 	}
 	return err

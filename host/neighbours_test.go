@@ -46,7 +46,7 @@ func play(t *testing.T, bad map[string]func(), window time.Duration) (out street
 	var mu sync.Mutex
 	servers := map[string]*server.Server{}
 	h, err := New(Config{Transport: newDesk(), Workers: 2, Linger: -1, Stall: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+		NewMatch: func(name string, end transport.Endpoint) (Match, error) {
 			g := &game{}
 			if fail := bad[name]; fail != nil {
 				g.each = func(f *foretick.Frame) {

@@ -17,8 +17,8 @@ type port struct {
 	host  *Host
 	match *match
 	ready chan struct{}
-	// hurry makes the worker step the match before its next tick: a peer connected or left, or an inbox
-	// is half full.
+	// hurry makes the worker step the match before its next tick: a peer connected or left, an inbox is
+	// half full, or the match wants each datagram at once.
 	hurry atomic.Bool
 
 	mu     sync.Mutex
@@ -29,6 +29,7 @@ type port struct {
 	out    [][]byte // buffers that the caller of Recv may still read
 	free   [][]byte // buffers to use again
 	held   bool     // the match's step hangs: see hang.go
+	atOnce bool     // each datagram makes the worker step the match: see StepAtOnce
 	closed bool
 }
 
@@ -98,7 +99,7 @@ func (p *port) data(id transport.PeerID, b []byte, at time.Time) (dropped, hurry
 		in.putDatagram(b, buf, at, p.host.cfg.Inbox)
 		p.addLetter(letter{of: r, kind: transport.Data})
 	}
-	if hurry = 2*in.waiting > p.host.cfg.Inbox && !p.hurry.Load(); hurry {
+	if hurry = (p.atOnce || 2*in.waiting > p.host.cfg.Inbox) && !p.hurry.Load(); hurry {
 		p.hurry.Store(true)
 	}
 	return dropped, hurry
@@ -265,6 +266,10 @@ func (p *port) isClosed() bool {
 	defer p.mu.Unlock()
 	return p.closed
 }
+
+// StepAtOnce makes each datagram step the match, before its next tick is due. Relays ask for it: a tick settles with
+// the last input that it waits for, so every input that waits in an inbox would delay all players.
+func (p *port) StepAtOnce() { p.mu.Lock(); defer p.mu.Unlock(); p.atOnce = true }
 
 // Aside runs wait, with which a recorder of the match waits for its disk.
 func (p *port) Aside(wait func()) { p.host.aside(wait) }

@@ -64,7 +64,7 @@ func TestRunEnds(t *testing.T) {
 			if c.breaks {
 				end = unclosable{end}
 			}
-			h, err := New(Config{Transport: end, NewMatch: func(_ string, end transport.Endpoint) (*server.Server, error) {
+			h, err := New(Config{Transport: end, NewMatch: func(_ string, end transport.Endpoint) (Match, error) {
 				return server.New(server.Config{Protocol: new(game).protocol(), Transport: end})
 			}})
 			require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestShutdownDeliversLastMessages(t *testing.T) {
 			net := sim.NewNetwork(3)
 			end := &named{net.Listen(), map[string]string{}}
 			var srv *server.Server
-			h, err := New(Config{Transport: end, OnDemand: true, Linger: time.Hour, NewMatch: func(_ string, end transport.Endpoint) (_ *server.Server, err error) {
+			h, err := New(Config{Transport: end, OnDemand: true, Linger: time.Hour, NewMatch: func(_ string, end transport.Endpoint) (_ Match, err error) {
 				srv, err = server.New(server.Config{Protocol: rules(&sent), Transport: end})
 				return srv, err
 			}})

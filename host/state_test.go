@@ -44,7 +44,7 @@ func TestState(t *testing.T) {
 // Another goroutine may end a host while its Run begins. The race detector checks it.
 func TestShutdownWhileRunBegins(t *testing.T) {
 	for range 20 {
-		h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (*server.Server, error) { return nil, nil }})
+		h, err := New(Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (Match, error) { return nil, nil }})
 		require.NoError(t, err)
 		done := make(chan error, 1)
 		go func() { done <- h.Run(context.Background()) }()

@@ -60,7 +60,7 @@ func TestTapeOfOneOfMany(t *testing.T) {
 	var panicAt foretick.Tick
 	never := foretick.Tick(0)
 	levels := map[string]func(*foretick.ServerFrame){}
-	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (*server.Server, error) {
+	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Match, error) {
 		at := &never
 		if name == "m7" {
 			at = &panicAt
@@ -170,7 +170,7 @@ func TestTapesOfWorkers(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		ends[e.Match] = e
-	}, NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+	}, NewMatch: func(name string, end transport.Endpoint) (Match, error) {
 		rec, err := flight.New(flight.Config{Name: name, Dir: dir, Keep: true})
 		if err != nil {
 			return nil, err
@@ -236,7 +236,7 @@ func TestRecordedMatchHasTimes(t *testing.T) {
 	var clock atomic.Int64
 	w.host.clock = func() time.Duration { return time.Duration(clock.Add(int64(time.Millisecond))) }
 	plain := w.host.cfg.NewMatch
-	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (*server.Server, error) {
+	w.host.cfg.NewMatch = func(name string, end transport.Endpoint) (Match, error) {
 		if kindOf(name) == "plain" {
 			return plain(name, end)
 		}

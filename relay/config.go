@@ -40,6 +40,10 @@ type Config struct {
 	// History is for how long the relay keeps settled inputs. A peer whose newest settled tick is older
 	// gets the world of a player. 0 means 60 s. Negative is an error. 10 s to 4 min.
 	History time.Duration
+	// CloseAfter is the time without a match after which the relay closes itself, as each relay of a host should:
+	// a host forgets a match that has closed. 0 means never: the relay waits for the next match. Negative is an
+	// error. At most 24 h.
+	CloseAfter time.Duration
 	// MaxWorld is the largest world that a peer who joins late may get, in bytes. 0 means 16 MiB.
 	// Negative is an error. At most 1 GiB.
 	MaxWorld int
@@ -86,6 +90,9 @@ func (c *Config) check() error {
 	}
 	if c.Wait > time.Second {
 		errs = append(errs, fmt.Errorf("foretick: relay.Config.Wait is %v: use up to 1s, 0 for the time of the window, or less for none", c.Wait))
+	}
+	if c.CloseAfter < 0 || c.CloseAfter > guard.LongestTimeout {
+		errs = append(errs, fmt.Errorf("foretick: relay.Config.CloseAfter is %v: use up to %v, or 0 for a relay that stays", c.CloseAfter, guard.LongestTimeout))
 	}
 	errs = append(errs,
 		within("Players", &c.Players, 1, settled.MaxPlaces, 2),

@@ -26,6 +26,7 @@ type Relay struct {
 	start  time.Time
 	now    time.Duration // now is the time of the newest Step, since start.
 	sentAt time.Duration // sentAt is when packets were sent last.
+	usedAt time.Duration // usedAt is when there was a match last.
 	body   []byte
 
 	draining atomic.Pointer[string]
@@ -46,8 +47,14 @@ func New(cfg Config) (*Relay, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	if e, ok := transport.As[hosted](cfg.Transport); ok {
+		e.StepAtOnce()
+	}
 	return &Relay{cfg: cfg, endpoint: cfg.Transport, guests: guests{byPeer: map[transport.PeerID]*guest{}}}, nil
 }
+
+// hosted is an endpoint that package host made. Without a call of StepAtOnce, the host steps a match once a tick.
+type hosted interface{ StepAtOnce() }
 
 // Step receives what came, settles the ticks that are due, and sends them. Call it when the transport is
 // ready, and when Next says; Run does.
@@ -76,8 +83,18 @@ func (r *Relay) Step(now time.Time) {
 	}
 	r.show()
 	r.endpoint.Flush()
-	if r.match == nil && r.draining.Load() != nil {
-		_ = r.Close(*r.draining.Load())
+	r.closeUnused()
+}
+
+// closeUnused closes a relay that drains, or that nobody needs any more, once no match runs.
+func (r *Relay) closeUnused() {
+	switch draining := r.draining.Load(); {
+	case r.match != nil:
+		r.usedAt = r.now
+	case draining != nil:
+		_ = r.Close(*draining)
+	case r.cfg.CloseAfter > 0 && r.now-r.usedAt >= r.cfg.CloseAfter:
+		_ = r.Close("nobody plays any more")
 	}
 }
 

@@ -470,6 +470,35 @@ func TestMatchEndsWithItsLastPlayer(t *testing.T) {
 	require.EqualValues(t, 4, tb.relay.Stats().Refused)
 }
 
+// TestUnusedRelayCloses: with CloseAfter a relay closes once nobody has played for that time, also one to which nobody
+// ever came. A match that runs keeps it open, and so does a new one in that time.
+func TestUnusedRelayCloses(t *testing.T) {
+	open := func(tb *table) bool { return !tb.relay.closed }
+	tb := newTable(t, Config{CloseAfter: 3 * time.Second}, time.Millisecond)
+	tb.run(2900 * time.Millisecond)
+	require.True(t, open(tb))
+	for range 2 { // two matches, one after another
+		a := tb.add(near)
+		tb.run(5 * time.Second)
+		require.Equal(t, 1, tb.relay.Stats().Players)
+		a.conn.Close(uint16(transport.Closed), "bye")
+		tb.run(2500 * time.Millisecond)
+		require.Nil(t, tb.relay.match)
+		require.True(t, open(tb))
+	}
+	greets := tb.watch(near) // one who only greets does not keep it open
+	tb.run(time.Second)
+	require.False(t, open(tb))
+	require.Equal(t, "nobody plays any more", greets.reason)
+
+	never := newTable(t, Config{CloseAfter: 3 * time.Second}, time.Millisecond)
+	never.run(3100 * time.Millisecond)
+	require.False(t, open(never))
+	stays := newTable(t, Config{}, time.Millisecond)
+	stays.run(time.Minute)
+	require.True(t, open(stays))
+}
+
 // relays are matches of two players that have played for a second, at 60 ticks a second.
 func relays(t testing.TB, n int) (all []*table) {
 	for range n {

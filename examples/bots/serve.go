@@ -112,7 +112,7 @@ func serve(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 		h, err := host.New(host.Config{Transport: e, OnDemand: true, PlayersPerMatch: o.places(), MaxMatches: o.matches,
-			NewMatch: func(_ string, end transport.Endpoint) (*server.Server, error) { return s.match(end) }})
+			NewMatch: func(_ string, end transport.Endpoint) (host.Match, error) { return s.match(end) }})
 		if err != nil {
 			return err
 		}

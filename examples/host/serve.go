@@ -146,7 +146,7 @@ func (h *hosting) listen(ctx context.Context, known lifecycle.State) error {
 }
 
 // match makes a match's server.
-func (h *hosting) match(name string, end transport.Endpoint) (*server.Server, error) {
+func (h *hosting) match(name string, end transport.Endpoint) (host.Match, error) {
 	var srv *server.Server
 	over, begun, busy := false, time.Now(), time.Now()
 	cfg := server.Config{

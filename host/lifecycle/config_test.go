@@ -7,7 +7,6 @@ import (
 	"github.com/foretick/foretick/host"
 	"github.com/foretick/foretick/host/lifecycle"
 	"github.com/foretick/foretick/internal/fieldtest"
-	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -16,7 +15,7 @@ import (
 // error that names the field.
 func TestConfigNumbers(t *testing.T) {
 	fieldtest.Config[lifecycle.Config](t, fieldtest.Rules{Off: []string{"Idle"}}, func(c lifecycle.Config) error {
-		h, err := host.New(host.Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (*server.Server, error) { return nil, nil }})
+		h, err := host.New(host.Config{Transport: sim.NewNetwork(1).Listen(), NewMatch: func(string, transport.Endpoint) (host.Match, error) { return nil, nil }})
 		if err != nil {
 			return err
 		}

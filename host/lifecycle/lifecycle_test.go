@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/foretick/foretick/host"
-	"github.com/foretick/foretick/host/internal/hook"
 	"github.com/foretick/foretick/stats"
 	"github.com/foretick/foretick/transport"
 	"github.com/foretick/foretick/transport/sim"
@@ -55,13 +54,11 @@ func (m *match) finish()               { m.mu.Lock(); defer m.mu.Unlock(); m.ove
 func newHost(t *testing.T) (h *host.Host, made chan *match) {
 	t.Helper()
 	made = make(chan *match, 9)
-	cfg := host.Config{Transport: sim.NewNetwork(1).Listen(), MaxMatches: 4}
-	hook.NewMatch(&cfg, func(_ string, end transport.Endpoint) (hook.Match, error) {
+	h, err := host.New(host.Config{Transport: sim.NewNetwork(1).Listen(), MaxMatches: 4, NewMatch: func(_ string, end transport.Endpoint) (host.Match, error) {
 		m := &match{end: end}
 		made <- m
 		return m, nil
-	})
-	h, err := host.New(cfg)
+	}})
 	require.NoError(t, err)
 	return h, made
 }

@@ -111,7 +111,7 @@ func newHall(t *testing.T, cfg collector.Config) *hall {
 	w.host, err = host.New(host.Config{
 		Transport: w.end, OnDemand: true, MaxMatches: 200,
 		Kind: func(name string) string { kind, _, _ := strings.Cut(name, "-"); return kind },
-		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+		NewMatch: func(name string, end transport.Endpoint) (host.Match, error) {
 			each := 100 * time.Microsecond
 			if strings.HasPrefix(name, "siege") {
 				each = time.Millisecond
@@ -224,7 +224,7 @@ func TestEndpoints(t *testing.T) {
 		require.NoError(t, err)
 		return all
 	}
-	h, err := host.New(host.Config{Transport: join(), NewMatch: func(string, transport.Endpoint) (*server.Server, error) { return nil, nil }})
+	h, err := host.New(host.Config{Transport: join(), NewMatch: func(string, transport.Endpoint) (host.Match, error) { return nil, nil }})
 	require.NoError(t, err)
 	h.Step(time.Unix(9000, 0))
 	srv, err := server.New(server.Config{Protocol: protocol(), Transport: join()})

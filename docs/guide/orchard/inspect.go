@@ -37,7 +37,7 @@ func HostMatches(mux *http.ServeMux, at transport.Endpoint, logger *slog.Logger)
 	logger = slog.New(in.LogHandler(logger.Handler()))
 	return host.New(host.Config{
 		Transport: at, Logger: logger,
-		NewMatch: func(name string, end transport.Endpoint) (*server.Server, error) {
+		NewMatch: func(name string, end transport.Endpoint) (host.Match, error) {
 			var game Game
 			srv, err := server.New(server.Config{Protocol: game.Protocol(), Transport: end, Logger: logger.With("end", name)})
 			if err != nil {
