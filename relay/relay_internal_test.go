@@ -499,6 +499,23 @@ func TestUnusedRelayCloses(t *testing.T) {
 	require.True(t, open(stays))
 }
 
+// TestOnePacketATick: in lockstep, where inputs come just in time and unevenly, a guest is still sent one packet a tick.
+func TestOnePacketATick(t *testing.T) {
+	tb := newTable(t, Config{Players: 4}, time.Millisecond)
+	for range 4 {
+		d := tb.add(sim.Link{Latency: 20 * time.Millisecond, Jitter: 4 * time.Millisecond})
+		d.lead, d.declared.Window = 1.2, 0
+	}
+	tb.run(2 * time.Second)
+	before := tb.relay.Stats()
+	tb.run(10 * time.Second)
+	after := tb.relay.Stats()
+	sent, ticks := float64(after.PacketsOut-before.PacketsOut)/4, float64(after.Ticks-before.Ticks)
+	t.Logf("%.2f packets a tick to each", sent/ticks)
+	require.InDelta(t, 600, ticks, 1)
+	require.InDelta(t, 1, sent/ticks, 0.1)
+}
+
 // relays are matches of two players that have played for a second, at 60 ticks a second.
 func relays(t testing.TB, n int) (all []*table) {
 	for range n {
