@@ -19,6 +19,7 @@ import (
 // bout is a match of fighters over a simulated network, with a relay between the players.
 type bout struct {
 	t       testing.TB
+	seed    uint64
 	net     *sim.Network
 	relay   *relay.Relay
 	out     *sim.Endpoint // out is the relay's endpoint.
@@ -62,7 +63,7 @@ func (e spoiled) Recv(events []transport.Event) int {
 var midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newBout(t testing.TB, seed uint64, cfg relay.Config) *bout {
-	b := &bout{t: t, net: sim.NewNetwork(seed)}
+	b := &bout{t: t, seed: seed, net: sim.NewNetwork(seed)}
 	b.out = b.net.Listen()
 	cfg.Transport = b.out
 	cfg.Rand = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
@@ -82,7 +83,7 @@ func newBout(t testing.TB, seed uint64, cfg relay.Config) *bout {
 // presses keys at random.
 func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View) control) *corner {
 	c := &corner{game: new(fighters), end: b.net.Dial(b.out, link, link)}
-	hands := random{Rand: rand.New(rand.NewPCG(uint64(len(b.corners)), uint64(b.net.Now())))}
+	hands := random{Rand: rand.New(rand.NewPCG(uint64(len(b.corners)), b.seed))}
 	cfg.Protocol, cfg.Transport = c.game.protocol(b.t), spoiled{c.end, c}
 	if !cfg.Observe {
 		cfg.Sample = Sample(&c.game.cmd, func(v View) control {
