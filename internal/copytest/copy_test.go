@@ -41,7 +41,7 @@ var templates = map[string][]start{
 	"packages":       {{"-seconds 20", "confirmed", false}, {"-serve 127.0.0.1:7763", "", true}, {"-join 127.0.0.1:7763", "others", true}},
 	"bumpers":        {{"-seconds 10", "", false}},
 	"fighter":        {{"-seconds 10", "attacks hit", false}, {"-relay 127.0.0.1:7765", "relay at", true}, {"-connect 127.0.0.1:7765 -seconds 2", "0 desyncs", false}},
-	"swarm":          {{"-seconds 2", "units left", false}},
+	"swarm":          {{"-seconds 2", "units left", false}, {"-relay 127.0.0.1:7766", "listens", true}, {"-connect 127.0.0.1:7766 -seconds 2", "units left", false}},
 	"cubes":          {{"-frames 60", "", false}},
 	"bots":           {{"-count 20 -seconds 3", "", false}},
 	"host":           {{"", "127.0.0.1", true}},

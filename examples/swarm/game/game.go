@@ -111,7 +111,7 @@ func (g *Game) Protocol() *foretick.Protocol {
 func (g *Game) Join(f *foretick.ServerFrame, player foretick.PlayerID) {
 	f.Spawn(&g.Leader, player)
 	seat := int32(player-1) % Players
-	x, y := (seat%4)*256-384, (seat/4)*512-256
+	x, y := (seat%4)*96-144, (seat/4)*96-48
 	for i := range int32(Units) {
 		at := Unit{X: (x + i%36*2 - 36) * Metre, Y: (y + i/36*2 - 36) * Metre, Life: fullLife}
 		at.ToX, at.ToY = at.X, at.Y

@@ -48,17 +48,17 @@ func TestOrdersReach(t *testing.T) {
 	m := newMatch(t, 1)
 	before := m.all(1)
 	require.Len(t, before, Units)
-	m.Give(m.srv.World(), 1, Order{Kind: Band, Group: 3, X0: -512, Y0: -512, X1: -410, Y1: 512})
+	m.Give(m.srv.World(), 1, Order{Kind: Band, Group: 3, X0: -512, Y0: -512, X1: -170, Y1: 512})
 	m.run(1)
 	banded := 0
 	for i, u := range m.all(1) {
-		require.Equal(t, before[i].X <= -410*Metre, u.Group == 3)
+		require.Equal(t, before[i].X <= -170*Metre, u.Group == 3)
 		if u.Group == 3 {
 			banded++
 		}
 	}
 	require.Greater(t, banded, 100)
-	m.Give(m.srv.World(), 1, Order{Kind: March, Group: 3, ToX: -415, ToY: -150})
+	m.Give(m.srv.World(), 1, Order{Kind: March, Group: 3, ToX: -175, ToY: 58})
 	m.run(35 * TickRate)
 	came := map[[2]int32]int{} // how many stand in a square of half a metre
 	for i, u := range m.all(1) {
@@ -67,7 +67,7 @@ func TestOrdersReach(t *testing.T) {
 			require.Less(t, max(u.X-before[i].X, before[i].X-u.X, u.Y-before[i].Y, before[i].Y-u.Y), int32(5*Metre), "it was not sent")
 			continue
 		}
-		far := max(u.X+415*Metre, -415*Metre-u.X, u.Y+150*Metre, -150*Metre-u.Y)
+		far := max(u.X+175*Metre, -175*Metre-u.X, u.Y-58*Metre, 58*Metre-u.Y)
 		require.Less(t, far, int32(30*Metre), "unit %d: %+v", i, u)
 		came[[2]int32{u.X * 2 / Metre, u.Y * 2 / Metre}]++
 	}
@@ -88,11 +88,11 @@ func TestFight(t *testing.T) {
 	m := newMatch(t, 2)
 	for _, rows := range m.units.Owned(m.srv.World(), 2) {
 		for i := range rows.Len() {
-			m.Unit.Slice(rows)[i].X -= 150 * Metre // near enough
+			m.Unit.Slice(rows)[i].X += 10 * Metre // near enough
 		}
 	}
 	for player := range foretick.PlayerID(2) {
-		m.Give(m.srv.World(), player+1, Order{Kind: March, X0: -512, Y0: -512, X1: 511, Y1: 511, ToX: -330, ToY: -256})
+		m.Give(m.srv.World(), player+1, Order{Kind: March, X0: -512, Y0: -512, X1: 511, Y1: 511, ToX: -90, ToY: -48})
 	}
 	m.run(12 * TickRate)
 	lost := 2*Units - m.Count(m.srv.World(), 1) - m.Count(m.srv.World(), 2)
