@@ -63,7 +63,8 @@ type Config struct {
 	// most 8 million.
 	MaxEntities int
 	// OnDesync, when set, is called if the peer's world differs from another peer's after the same inputs: some
-	// system is not deterministic, or code outside of systems writes the world. It is called within Step.
+	// system is not deterministic, or code outside of systems writes the world. It is called within Step, once the
+	// cause is found or the search for it is over, and not again while the worlds go on to differ: see Stats.Desyncs.
 	OnDesync func(Desync)
 	// Logger receives lost connections and desyncs. nil logs nothing.
 	Logger interface {

@@ -16,8 +16,8 @@ type Desync struct {
 	Other foretick.PlayerID
 	// Most is true if most players have this peer's world.
 	Most bool
-	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, the worlds
-	// of tick Agreed are gone, or an earlier Desync with the same Agreed has it.
+	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, or the worlds of
+	// tick Agreed are gone.
 	Cause *Cause
 	// OtherBuild is the program of Other, with its version, revision and machine as far as it knows them, such as
 	// "go1.26.0 amd64 v1 game v1.2.0". Compare it first: two builds may compute otherwise. Empty without a search.
@@ -29,13 +29,11 @@ type Desync struct {
 func (p *Peer) differ(d settled.Differ) {
 	p.stats.Desyncs++
 	p.cfg.Logger.Error("rollback: the worlds of two peers differ", "tick", d.Tick, "agreed", d.Agreed, "other", d.Other, "most", d.Most)
-	if p.search != nil {
-		return
+	if p.search != nil || p.hasSearched && p.searched == d.Agreed {
+		return // it differs since then
 	}
-	if !p.hasSearched || p.searched != d.Agreed {
-		p.hasSearched, p.searched = true, d.Agreed
-		p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.Agreed, d.Tick), p.sendClue)
-	}
+	p.hasSearched, p.searched = true, d.Agreed
+	p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.Agreed, d.Tick), p.sendClue)
 	if p.search == nil {
 		p.report(d, nil, "")
 	}
@@ -53,7 +51,7 @@ func (p *Peer) searchOn() {
 	}
 	p.search = nil
 	var found *Cause
-	if s.known {
+	if s.known > 0 {
 		found = &s.cause
 		p.cfg.Logger.Error("rollback: why the worlds differ", "cause", found.String(), "build", buildName(), "theirs", s.build)
 	}

@@ -35,6 +35,7 @@ type plant struct {
 	system string
 	field  string
 	from   foretick.Tick
+	chance bool                   // chance makes each run of a tick another one.
 	did    map[foretick.Tick]bool // did has the ticks whose newest run computed otherwise.
 }
 
@@ -43,7 +44,10 @@ func (g *fighters) after(system string, f *foretick.Frame, of ecs.Entity) {
 	if g.plant.system != system || f.Tick < g.plant.from {
 		return
 	}
-	w := f.World
+	w, times := f.World, 1
+	if g.plant.chance {
+		times += rand.IntN(50)
+	}
 	field := g.plant.field
 	if strings.HasPrefix(field, "score.") {
 		v, err := w.SingletonValue(field)
@@ -54,8 +58,11 @@ func (g *fighters) after(system string, f *foretick.Frame, of ecs.Entity) {
 		return
 	}
 	v, err := w.Value(of, field)
+	for i := 0; err == nil && i < times; i++ {
+		v = another(v)
+	}
 	if err == nil {
-		err = w.SetValue(of, field, another(v))
+		err = w.SetValue(of, field, v)
 	}
 	g.plant.did[f.Tick] = err == nil
 }

@@ -126,12 +126,12 @@ func (o *outside) add(w write) {
 	o.writes = append(o.writes, w)
 }
 
-// since returns the first write after a tick and up to another, or nil.
-func (o *outside) since(after, until foretick.Tick) *write {
-	for i := range o.writes {
-		if w := &o.writes[i]; int32(w.last-after) >= 0 && int32(until-w.first) > 0 {
+// since returns the first write after a tick and up to another. Its field is empty if there is none.
+func (o *outside) since(after, until foretick.Tick) write {
+	for _, w := range o.writes {
+		if int32(w.last-after) >= 0 && int32(until-w.first) > 0 {
 			return w
 		}
 	}
-	return nil
+	return write{}
 }

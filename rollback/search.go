@@ -1,6 +1,7 @@
 package rollback
 
 import (
+	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -12,15 +13,15 @@ import (
 // differs, then the values after the first step that differs. In turn, each tells hashes of its list at places
 // where the lists may begin to differ, so a list of a million needs four messages.
 //
-// A world that comes out otherwise when its ticks run again was written outside of systems. Its player
-// says so, and the search ends.
+// A world that comes out otherwise when its ticks run again was written outside of systems, or by a system that
+// uses what is not in the world. Its player says so, and the search ends.
 type search struct {
 	p      *compiled
 	tags   []string
 	record *record
 	own    foretick.PlayerID
 	differ settled.Differ
-	wrote  *write // wrote is what code outside of systems wrote in these ticks, as far as that was seen.
+	wrote  write // wrote is what code outside of systems wrote in these ticks. Without a field, nothing was seen.
 	send   func(*settled.Clue)
 	begun  time.Duration
 
@@ -35,17 +36,19 @@ type search struct {
 
 	build string // build is the other player's.
 	done  bool
-	known bool // known is true if the cause was found.
+	known time.Duration // known is when the cause was found. 0 means that it was not.
 	cause Cause
+	now   time.Duration
 }
 
 const (
 	searchTime  = 5 * time.Second // searchTime is how long a search may take.
 	ticksOfStep = 16              // ticksOfStep is how many ticks a search runs in a Step.
+	buildTime   = time.Second     // buildTime is how long a search that found the cause waits for the other build.
 )
 
 // newSearch begins a search. It returns nil if the worlds of the agreed tick are no longer there.
-func newSearch(now time.Duration, p *compiled, tags []string, r *record, own foretick.PlayerID, d settled.Differ, wrote *write, send func(*settled.Clue)) *search {
+func newSearch(now time.Duration, p *compiled, tags []string, r *record, own foretick.PlayerID, d settled.Differ, wrote write, send func(*settled.Clue)) *search {
 	s := &search{p: p, tags: tags, record: r, own: own, differ: d, wrote: wrote, send: send, begun: now, speaks: own < d.Other}
 	if s.base = r.at(d.Agreed); s.base == nil || r.at(d.Tick) == nil {
 		return nil
@@ -58,10 +61,11 @@ func newSearch(now time.Duration, p *compiled, tags []string, r *record, own for
 
 // advance goes on.
 func (s *search) advance(now time.Duration) {
-	if now-s.begun > searchTime {
+	s.now = now
+	if now-s.begun > searchTime || s.known > 0 && (s.build != "" || now-s.known > buildTime) {
 		s.done = true
 	}
-	for !s.done && s.makeList() {
+	for !s.done && s.known == 0 && s.makeList() {
 		switch w := s.waiting; {
 		case w != nil:
 			s.waiting = nil
@@ -92,7 +96,7 @@ func (s *search) makeList() bool {
 			if pb.tick() == s.differ.Tick {
 				s.list.whole = true
 				s.checkReproduced()
-				return !s.done
+				return s.known == 0
 			}
 			if more, err := pb.run(); err != nil || !more {
 				s.done = true
@@ -105,21 +109,19 @@ func (s *search) makeList() bool {
 		pb.after = func(int) { s.list.add(pb.sum()) }
 		_, err = pb.run()
 	case settled.LevelValues:
-		at := moment{tick: pb.tick(), standing: s.base.standing}
+		var world []byte
 		pb.after = func(step int) {
 			if step == s.list.step {
 				pb.sum()
-				at.world = append([]byte(nil), pb.sim.sums.world...)
+				world = slices.Clone(pb.sim.sums.world)
 			}
 		}
-		if _, err = pb.run(); err != nil || at.world == nil {
-			s.done = true
-			return false
-		}
-		after, e := newPlayback(s.p, s.tags, s.record.rules, s.record.places, &at, nil)
-		if err = e; err == nil {
-			s.values = valuesOf(s.p.Types, after.sim.world)
-			s.list.hashes = s.values.hashes
+		if _, err = pb.run(); err == nil {
+			if s.values = s.valuesOf(world); s.values == nil {
+				err = errRecord
+			} else {
+				s.list.hashes = s.values.hashes
+			}
 		}
 	}
 	s.done, s.list.whole = err != nil, true
@@ -132,23 +134,25 @@ func (s *search) checkReproduced() {
 	if had == nil || s.play.sum() == had.sum {
 		return
 	}
-	f := settled.Finding{First: s.differ.Agreed, Last: s.differ.Tick}
-	if w := s.wrote; w != nil {
+	level, f := settled.LevelOutside, &settled.Finding{First: s.differ.Agreed, Last: s.differ.Tick}
+	if w := &s.wrote; w.field != "" {
 		f.Spot.Entity, f.Field, f.Value, f.Expected, f.First, f.Last = w.entity, w.field, w.is, w.was, w.first, w.last
-	} else if before, err := newPlayback(s.p, s.tags, s.record.rules, s.record.places, had, nil); err == nil {
-		as, is := valuesOf(s.p.Types, s.play.sim.world), valuesOf(s.p.Types, before.sim.world)
+	} else if unsteady := s.findUnsteady(); unsteady != nil {
+		level, f = settled.LevelUnsteady, unsteady
+	} else if as, is := s.valuesOf(s.play.sim.sums.world), s.valuesOf(had.world); as != nil && is != nil {
 		f.Spot, f.Value, f.Expected, _ = is.difference(as)
-		f.Field = is.nameOf(f.Spot)
+		f.Field, f.System = is.nameOf(f.Spot), writersOf(s.p, f.Spot)
 	}
-	s.endOutside(s.own, &f)
+	s.blame(s.own, level, f)
 	s.cause.Own, s.cause.Theirs = f.Value, f.Expected
-	s.tell(&settled.Clue{Level: settled.LevelOutside, Cause: &f})
+	s.tell(&settled.Clue{Level: level, Cause: f})
 }
 
-// endOutside ends the search, because a player's world was written outside of systems.
-func (s *search) endOutside(writer foretick.PlayerID, f *settled.Finding) {
-	s.cause = Cause{Outside: true, Writer: writer, Tick: f.First, Last: f.Last, Field: f.Field, Entity: f.Spot.Entity}
-	s.known, s.done = true, true
+// blame names the player whose world is not what its ticks make of it.
+func (s *search) blame(player foretick.PlayerID, level settled.Level, f *settled.Finding) {
+	s.cause = Cause{Writer: player, Tick: f.First, Last: f.Last, System: f.System, Field: f.Field, Entity: f.Spot.Entity}
+	s.cause.Unsteady, s.cause.Outside = level == settled.LevelUnsteady, level == settled.LevelOutside
+	s.known = s.now
 }
 
 // hear takes a clue of the other player.
@@ -159,15 +163,14 @@ func (s *search) hear(c *settled.Clue) {
 	if c.Build != "" {
 		s.build = c.Build
 	}
-	switch c.Level {
-	case settled.LevelOutside:
-		if f := c.Cause; f != nil {
-			s.endOutside(c.Player, f)
-			s.cause.Own, s.cause.Theirs = f.Expected, f.Value
-		}
-		s.done = true
-	default:
+	switch {
+	case s.known > 0: // it was told for its build alone
+	case c.Level < settled.LevelOutside:
 		s.waiting = c
+	case c.Cause != nil:
+		s.blame(c.Player, c.Level, c.Cause)
+		s.cause.Own, s.cause.Theirs = c.Cause.Expected, c.Cause.Value
+		s.tell(&settled.Clue{Level: settled.LevelTicks}) // for the build
 	}
 }
 
@@ -208,7 +211,7 @@ func (s *search) speak() {
 }
 
 func (s *search) tell(c *settled.Clue) {
-	if c.Player, c.Tick = s.differ.Other, s.differ.Tick; c.Level == settled.LevelTicks || c.Level == settled.LevelOutside {
+	if c.Player, c.Tick = s.differ.Other, s.differ.Tick; c.Level == settled.LevelTicks || c.Level >= settled.LevelOutside {
 		c.Build = buildName()
 	}
 	s.send(c)
@@ -270,7 +273,7 @@ func (s *search) conclude(own, theirs *settled.Finding) {
 	case theirs.Field == "" || order < 0:
 		c.Theirs = missing
 	}
-	s.known, s.done = true, true
+	s.known, s.done = s.now, true
 }
 
 // list is what both compare. hashes has a hash for each place, of all up to it.

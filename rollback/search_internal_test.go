@@ -68,6 +68,36 @@ func TestDifferentSystem(t *testing.T) {
 	}
 }
 
+// TestUnsteadySystem: where a system gives another result in each run of a tick, both players are told that, and which
+// system it is. Without search.findUnsteady, they hear that something wrote the world.
+func TestUnsteadySystem(t *testing.T) {
+	for n, p := range []plant{
+		{system: "walk", field: "fighter.Turned"}, {system: "walk", field: "fighter.HP"}, {system: "fire", field: "position.X"},
+		{system: "fly", field: "bolt.VX"}, {system: "OnServer handlers", field: "fighter.Hits"},
+	} {
+		p.from, p.chance, p.did = 130, true, map[foretick.Tick]bool{}
+		b := newBout(t, uint64(n), relay.Config{Players: 2})
+		corners := []*corner{b.join(0, far, Config{}, nil), b.join(0, far, Config{}, nil)}
+		corners[n%2].game.plant = p
+		b.run(12 * time.Second)
+		for i, c := range corners {
+			require.Len(t, c.desyncs, 1, "told once")
+			require.Equal(t, buildName(), c.desyncs[0].OtherBuild)
+			cause := c.desyncs[0].Cause
+			require.NotNil(t, cause, "%v", p)
+			require.True(t, cause.Unsteady, "%v: %v", p, cause)
+			require.False(t, cause.Outside)
+			require.Equal(t, [2]string{p.system, p.field}, [2]string{cause.System, cause.Field})
+			require.GreaterOrEqual(t, cause.Tick, p.from)
+			require.Equal(t, corners[n%2].peer.View().Player, cause.Writer)
+			require.Greater(t, c.peer.Stats().Desyncs, uint64(3))
+			if i == 0 {
+				t.Log(cause)
+			}
+		}
+	}
+}
+
 // TestWrittenOutside: where code outside of systems writes a peer's world, both are told so, with the field and the
 // ticks. Without outside.look, another field that follows from it may be named.
 func TestWrittenOutside(t *testing.T) {
@@ -108,6 +138,7 @@ func TestWrittenOutside(t *testing.T) {
 			require.Equal(t, wrong.peer.View().Player, d.Cause.Writer)
 			require.Equal(t, field, d.Cause.Field, "%v", d.Cause)
 			require.Equal(t, wrote[0], d.Cause.Tick)
+			require.Equal(t, buildName(), d.OtherBuild)
 			require.Contains(t, wrote, d.Cause.Last)
 			require.Less(t, c.told[0]-c.settled[d.Agreed+1], soon)
 			o := corners[1-i].desyncs[0].Cause

@@ -26,10 +26,11 @@ type Clue struct {
 type Level uint8
 
 const (
-	LevelTicks   Level = iota // both compare the ends of ticks
-	LevelSteps                // both compare the steps of the tick that was found
-	LevelValues               // both compare the values after the step that was found
-	LevelOutside              // the sender's world is not what its ticks make of it: see finding
+	LevelTicks    Level = iota // both compare the ends of ticks
+	LevelSteps                 // both compare the steps of the tick that was found
+	LevelValues                // both compare the values after the step that was found
+	LevelOutside               // the sender's world is not what its ticks make of it: see Finding
+	LevelUnsteady              // the sender's ticks make another world in each run
 	levels
 )
 
@@ -44,7 +45,8 @@ type Finding struct {
 	Spot        Spot
 	Field       string // Field is a path such as "position.X".
 	Value       string
-	Expected    string       // Expected is what the ticks make of it, at LevelOutside.
+	Expected    string       // Expected is what the ticks make of it, from LevelOutside on.
+	System      string       // System is the one that wrote the value, or those that may have, from LevelOutside on.
 	First, Last netcode.Tick // First and last are the ticks in which it was written, at LevelOutside.
 }
 
@@ -64,7 +66,7 @@ const (
 	MostPoints = 64
 	MostClues  = 64  // MostClues is how many clues the relay passes on for a player and differ.
 	mostText   = 100 // mostText is how many bytes a text of a clue may have.
-	mostClue   = 1 + 4 + 1 + 1 + 4 + 4 + 1 + 8*MostPoints + 1 + mostText + 8 + 2 + 2 + 4 + 4 + 3*(1+mostText)
+	mostClue   = 1 + 4 + 1 + 1 + 4 + 4 + 1 + 8*MostPoints + 1 + mostText + 8 + 2 + 2 + 4 + 4 + 4*(1+mostText)
 )
 
 const (
@@ -92,7 +94,7 @@ func (c *Clue) Append(dst []byte) []byte {
 		dst = LE.AppendUint64(dst, uint64(f.Spot.Entity))
 		dst = LE.AppendUint16(LE.AppendUint16(dst, f.Spot.Column), f.Spot.Field)
 		dst = LE.AppendUint32(LE.AppendUint32(dst, f.First), f.Last)
-		dst = appendText(appendText(appendText(dst, f.Field), f.Value), f.Expected)
+		dst = appendText(appendText(appendText(appendText(dst, f.Field), f.Value), f.Expected), f.System)
 	}
 	return dst
 }
@@ -130,7 +132,7 @@ func ReadClue(b []byte) (cl Clue, err error) {
 		f := &Finding{}
 		f.Spot = Spot{ecs.Entity(c.U64()), c.U16(), c.U16()}
 		f.First, f.Last = c.U32(), c.U32()
-		f.Field, f.Value, f.Expected = text(), text(), text()
+		f.Field, f.Value, f.Expected, f.System = text(), text(), text(), text()
 		cl.Cause = f
 	}
 	return cl, c.Err(right)
