@@ -156,6 +156,7 @@ func TestRelays(t *testing.T) {
 	h.Drain("this host is replaced")
 	for _, token := range []string{"red/3", "green/1"} {
 		late := join(token, true)
+		require.Eventually(t, func() bool { v, _ := late.seen(); return v.State == rollback.Closed }, time.Minute, 10*time.Millisecond, token)
 		var gone *transport.DisconnectError
 		require.ErrorAs(t, <-late.ran, &gone)
 		require.Equal(t, "this host is replaced", gone.Reason)
