@@ -136,6 +136,9 @@ type dummy struct {
 	lies    bool // sends a world that is not its own
 	wrong   uint64
 	mute    bool // sends no presence
+	deaf    bool // takes nothing that is sent to it
+	trickle bool // sends one byte of its world every four seconds
+	dripped time.Duration
 	gone    bool
 	code    transport.Code
 	reason  string
@@ -202,7 +205,7 @@ func (d *dummy) step() {
 }
 
 func (d *dummy) receive(b []byte) {
-	if d.conn.Receive(d.now(), b) != nil {
+	if d.deaf || d.conn.Receive(d.now(), b) != nil {
 		return
 	}
 	for m, ok := d.conn.NextMessage(); ok; m, ok = d.conn.NextMessage() {
@@ -327,6 +330,15 @@ func (d *dummy) serve() {
 		return
 	}
 	b := d.world(chain)
+	if d.trickle {
+		if d.now()-d.dripped > 4*time.Second {
+			d.dripped = d.now()
+			p := settled.Piece{Tick: d.asked.Tick, Offset: d.told, Total: uint32(len(b)), Data: b[d.told : d.told+1]}
+			require.NoError(d, d.conn.SendOn(settled.ChannelWorld, 0, settled.KindPiece, p.Append(nil)))
+			d.told++
+		}
+		return
+	}
 	if d.lies {
 		b[len(b)/2]++
 	}

@@ -28,6 +28,7 @@ type place struct {
 	repeated int          // repeated counts the ticks in a row in which an input stood in.
 	stoodIn  netcode.Tick // stoodIn is the newest tick in which an input stood in.
 	lies     int          // lies counts worlds that were not those of the majority.
+	slow     int          // slow counts worlds that the player was asked for and did not send in time.
 	clues    int          // clues is how many more clues the player may send.
 
 	// early is how early the inputs came since the last packet to the player, as in settled.Head.

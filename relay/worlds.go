@@ -13,10 +13,13 @@ import (
 )
 
 const (
-	worldPatience  = 5 * time.Second  // worldPatience is for how long a player may be silent that was asked for its world.
+	worldPatience  = 5 * time.Second  // worldPatience is for how long a player may send too little of a world.
 	nobodyPatience = 20 * time.Second // nobodyPatience is for how long a guest waits if no player can be asked.
 	mostLies       = 2                // mostLies is the number of wrong worlds with which a player is dropped.
 	mostTries      = 3                // mostTries is how often all players are asked again for a guest.
+
+	// leastBytes is how many bytes of a world a player must send in worldPatience, if so many were asked for.
+	leastBytes = settled.MaxPieces / 4 * settled.MaxPiece
 )
 
 // worlds passes worlds from players to guests that join late: one at a time, in the order in which they
@@ -44,7 +47,8 @@ type transfer struct {
 	got     uint32        // got is the offset up to which pieces came.
 	total   uint32        // total is the world's length in bytes. It is 0 before the first piece.
 	hash    hash.Hash     // hash has taken all pieces that came.
-	news    time.Duration // news is when from last did what it was asked.
+	news    time.Duration // news is when from had last sent all it was asked for, or leastBytes more.
+	newsAt  uint32        // newsAt is what got was at news.
 	verdict *sumRound     // verdict is a copy of the round of tick. It is nil until that is decided.
 	asked   uint64        // asked has a bit for each player that was asked.
 	tries   int           // tries counts how often all players were asked.
@@ -64,7 +68,7 @@ func (w *worlds) forget(g *guest) {
 		}
 	}
 	if w.transfer.from == g {
-		w.askAnother()
+		w.giveUp()
 	}
 }
 
@@ -94,33 +98,40 @@ func (w *worlds) step(now time.Duration) {
 	switch {
 	case x.base == nil: // its tick has not settled
 		x.news = now
+	case !w.settling.follows(x.tick) && x.got < x.until && x.got != x.total:
+		w.giveUp()
+		return
 	case !w.settling.follows(x.tick):
+		w.places.at(x.from.player).slow++ // it may have held back its pieces until now
 		w.drop(to, transport.Overflow, "the world takes longer to send than the relay keeps inputs")
 		return
 	case waits > 0 && x.got == x.until:
 		x.news = now // the guest is slow, not the player
 	case now-x.news > worldPatience:
-		w.askAnother()
+		w.giveUp()
 		return
 	}
 	w.judge(to)
-	if until := x.got + uint32(max(settled.MaxPieces-waits, 0))*settled.MaxPiece; x.from != nil && until >= x.until+settled.MaxPieces/4*settled.MaxPiece {
+	if until := x.got + uint32(max(settled.MaxPieces-waits, 0))*settled.MaxPiece; x.from != nil && until >= x.until+leastBytes {
 		x.until = until
 		w.send(x.from, settled.KindAsk, settled.Ask{Tick: x.tick, Until: until}.Append(nil))
 	}
 }
 
-// ask asks the player whose own inputs came in time for the longest time, of those that were not asked
-// yet. It returns false if there is none.
+// ask asks a player that was not asked yet: of those that were too slow least often, the one whose own inputs
+// came in time for the longest time. It returns false if there is none.
 func (w *worlds) ask(now time.Duration) bool {
 	x := &w.transfer
 	best := ecs.Owner(0)
+	better := func(a, b *place) bool {
+		return a.slow < b.slow || a.slow == b.slow && netcode.Newer(b.stoodIn, a.stoodIn)
+	}
 	for i := range w.places.all {
 		pl, p := &w.places.all[i], ecs.Owner(i+1)
 		if !pl.joined || pl.leaves || !pl.guest.caughtUp(w.settling.newest, w.places.near) || x.asked&settled.BitOf(p) != 0 {
 			continue
 		}
-		if best == 0 || netcode.Newer(w.places.at(best).stoodIn, pl.stoodIn) {
+		if best == 0 || better(pl, w.places.at(best)) {
 			best = p
 		}
 	}
@@ -136,7 +147,13 @@ func (w *worlds) ask(now time.Duration) bool {
 	return true
 }
 
-// askAnother gives a player up. The next step asks another one.
+// giveUp gives up a player that did not send its world in time. Others are asked before it from now on.
+func (w *worlds) giveUp() {
+	w.places.at(w.transfer.from.player).slow++
+	w.askAnother()
+}
+
+// askAnother ends what a player was asked for. The next step asks another one.
 func (w *worlds) askAnother() {
 	w.transfer = transfer{asked: w.transfer.asked, tries: w.transfer.tries}
 }
@@ -150,10 +167,13 @@ func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
 	}
 	end := p.Offset + uint32(len(p.Data))
 	if x.base == nil || p.Offset != x.got || end > x.until || p.Total > w.most || x.total != 0 && p.Total != x.total {
-		w.askAnother()
+		w.giveUp()
 		return netcode.ErrMalformed
 	}
-	x.got, x.total, x.news = end, p.Total, now
+	x.got, x.total = end, p.Total
+	if end == x.until || end == x.total || end-x.newsAt >= leastBytes {
+		x.news, x.newsAt = now, end
+	}
 	x.hash.Write(p.Data)
 	w.send(w.queue[0], settled.KindPiece, body)
 	return nil
