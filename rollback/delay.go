@@ -23,6 +23,11 @@ type delay struct {
 	low     foretick.Tick // low is the command's tick since which a shorter delay would do.
 }
 
+// begin begins another match, whose ticks may lie before those of the last one.
+func (d *delay) begin() {
+	d.changed, d.low, d.known = 0, 0, false
+}
+
 // settled notes how many ticks the newest command was ahead of the newest settled tick when that arrived.
 func (d *delay) settled(ahead int) {
 	v := float64(ahead)

@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"time"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/settled"
@@ -16,12 +18,32 @@ type Desync struct {
 	Other foretick.PlayerID
 	// Most is true if most players have this peer's world.
 	Most bool
-	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, or the worlds of
-	// tick Agreed are gone.
+	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, the worlds of
+	// tick Agreed are gone, or a search was going on, or had begun within 10 s.
 	Cause *Cause
 	// OtherBuild is the program of Other, with its version, revision and machine as far as it knows them, such as
 	// "go1.26.0 amd64 v1 game v1.2.0". Compare it first: two builds may compute otherwise. Empty without a search.
 	OtherBuild string
+}
+
+// searchPause is the least time between the beginnings of two searches. A player may lie about its sums.
+const searchPause = 10 * time.Second
+
+// searched is what was told of worlds that differ since a tick at which they were equal.
+type searched struct {
+	agreed foretick.Tick
+	others uint64        // others are the players that were told, a bit for each.
+	at     time.Duration // at is when the newest search began. 0 means that there was none.
+}
+
+// isNew reports whether a difference is new, and notes it.
+func (s *searched) isNew(d *settled.Differ) bool {
+	if d.Agreed != s.agreed {
+		s.agreed, s.others = d.Agreed, 0
+	}
+	known := s.others&settled.BitOf(d.Other) != 0
+	s.others |= settled.BitOf(d.Other)
+	return !known
 }
 
 // differ takes in that the peer's world is another one than that of another player. The search for the cause
@@ -29,14 +51,17 @@ type Desync struct {
 func (p *Peer) differ(d settled.Differ) {
 	p.stats.Desyncs++
 	p.cfg.Logger.Error("rollback: the worlds of two peers differ", "tick", d.Tick, "agreed", d.Agreed, "other", d.Other, "most", d.Most)
-	if p.search != nil || p.hasSearched && p.searched == d.Agreed {
-		return // it differs since then
+	if !p.searched.isNew(&d) {
+		return
 	}
-	p.hasSearched, p.searched = true, d.Agreed
-	p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.Agreed, d.Tick), p.sendClue)
-	if p.search == nil {
-		p.report(d, nil, "")
+	if p.search == nil && (p.searched.at == 0 || p.now-p.searched.at > searchPause) {
+		p.searched.at = p.now
+		p.search = newSearch(p.now, p.p, p.cfg.Tags, &p.record, p.link.player(), d, p.outside.since(d.Agreed, d.Tick), p.sendClue)
+		if p.search != nil {
+			return
+		}
 	}
+	p.report(d, nil, "")
 }
 
 // searchOn goes on with a search, and tells the game what it found.

@@ -54,6 +54,8 @@ func (e *frameEnd) Raised(ecs.Entity, foretick.PlayerID, int) game.Fate {
 		return 0
 	case e.sim.apart:
 		return game.EventHappens
+	case e.sim.quiet:
+		return game.EventHappens | game.EventLasts
 	}
 	return game.EventHappens | game.EventPredicted | game.EventLasts
 }

@@ -21,20 +21,24 @@ func (j *joining) begin(waits bool) {
 	j.waits, j.world, j.tick = waits, j.world[:0], 0
 }
 
-// take takes a piece. The relay may begin again with another player's world.
-func (j *joining) take(body []byte) error {
+// take takes a piece. The relay may begin again with another player's world. It also begins by itself for a peer that
+// is so far behind that the relay no longer has its next tick: then restart is true.
+func (j *joining) take(body []byte) (restart bool, err error) {
 	p, err := settled.ReadPiece(body)
 	if err != nil {
-		return err
+		return false, err
+	}
+	if restart = !j.waits && p.Offset == 0; restart {
+		j.begin(true)
 	}
 	if p.Offset == 0 {
 		j.world, j.tick = j.world[:0], p.Tick
 	}
 	if !j.waits || p.Tick != j.tick || int(p.Offset) != len(j.world) || uint64(p.Total) > uint64(j.most) {
-		return netcode.ErrMalformed
+		return restart, netcode.ErrMalformed
 	}
 	j.world = append(j.world, p.Data...)
-	return nil
+	return restart, nil
 }
 
 var errWorld = errors.New("foretick: the world that the relay sent is not the one that it named")

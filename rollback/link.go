@@ -29,7 +29,8 @@ type link struct {
 	sent    time.Duration
 	err     error // err is why the link ended for good.
 	lost    lostLink
-	faults  int // faults counts connections that ended because a message could not be read.
+	closed  bool // closed is true if the endpoint is closed, and there is no other one yet.
+	faults  int  // faults counts connections that ended because a message could not be read.
 	counts  linkCounts
 	scratch []byte
 }
@@ -74,7 +75,11 @@ func (l *link) handle(ev *transport.Event) bool {
 	case transport.Data:
 		if l.up {
 			l.counts.bytesIn += uint64(len(ev.Data))
-			return l.conn.Receive(l.now, ev.Data) == nil // else the connection counted it
+			err := l.conn.Receive(l.now, ev.Data)
+			if errors.Is(err, netcode.ErrMalformed) {
+				l.counts.malformed++
+			}
+			return err == nil
 		}
 	}
 	return false
@@ -146,7 +151,10 @@ func (l *link) redial() {
 	}
 	l.lost.next = l.now + l.lost.wait
 	l.lost.wait = min(2*l.lost.wait, redialMost)
-	_ = l.endpoint.Close(transport.Timeout, "")
+	if !l.closed {
+		_ = l.endpoint.Close(transport.Timeout, "")
+	}
+	l.closed = true
 	e, err := l.cfg.Redial()
 	if err == nil && guard.Missing(e) {
 		err = errNoEndpoint
@@ -155,7 +163,7 @@ func (l *link) redial() {
 		l.lost.by = err
 		return
 	}
-	l.endpoint = e
+	l.endpoint, l.closed = e, false
 	l.lost.next = l.now + l.cfg.Timeout // an endpoint says itself when a dial got no answer
 }
 
@@ -249,5 +257,9 @@ func (l *link) close() error {
 	if l.err == nil {
 		l.err = &transport.DisconnectError{Code: transport.Closed}
 	}
+	if l.closed {
+		return nil
+	}
+	l.closed = true
 	return l.endpoint.Close(transport.Closed, "")
 }

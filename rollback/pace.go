@@ -1,6 +1,8 @@
 package rollback
 
 import (
+	"time"
+
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/netcode"
@@ -14,12 +16,14 @@ type pace struct {
 	time   netcode.Time // time is that of the running Step.
 	even   bool         // even is true if settled ticks run evenly, and nothing is predicted.
 	behind foretick.Tick
+	target foretick.Tick // target is the tick that is due in the running Step, ahead of the settled ones.
 }
 
 // hear takes the head of settled ticks that arrived. newest is the newest settled tick.
 func (p *pace) hear(l *link, h *settled.Head, newest foretick.Tick) {
 	p.clock.Snapshot(l.now, h.Clock, h.Early, h.HasEarly, l.conn.RTT(), 0)
-	if p.time.Started {
+	// While the peer catches up, what it lacks says nothing about the path.
+	if lacks := int32(h.Clock - newest); p.time.Started && lacks <= int32(p.delay.window)+int32(p.delay.rate/8) {
 		p.delay.settled(int(int32(p.time.Command - newest)))
 	}
 }
@@ -27,7 +31,7 @@ func (p *pace) hear(l *link, h *settled.Head, newest foretick.Tick) {
 // settles returns the newest tick that may be settled now, of those up to newest that were received.
 func (p *pace) settles(newest foretick.Tick) foretick.Tick {
 	if !p.even {
-		return newest
+		return earlier(newest, p.target) // with more input delay than the path needs, a tick waits for its time
 	}
 	return earlier(newest, p.time.Render-p.behind)
 }
@@ -37,9 +41,12 @@ func (p *pace) waits(newest foretick.Tick) bool {
 	return p.even && int32(p.time.Render-p.behind-newest) > 0
 }
 
-// predicts returns the tick that is due ahead of the settled ones.
-func (p *pace) predicts() foretick.Tick {
-	return p.time.Command - foretick.Tick(p.delay.follow(p.time.Command))
+// advance goes on to a time.
+func (p *pace) advance(now time.Duration) {
+	p.time = p.clock.Advance(now)
+	if p.time.Started && !p.even {
+		p.target = p.time.Command - foretick.Tick(p.delay.follow(p.time.Command))
+	}
 }
 
 func earlier(a, b foretick.Tick) foretick.Tick {

@@ -32,9 +32,9 @@ type Peer struct {
 	record  record
 	outside outside
 	search  *search
-	// searched is the agreed tick of the newest search. Worlds that go on to differ are not searched again.
-	searched    foretick.Tick
-	hasSearched bool
+	// searched is what was told of worlds that differ. Those that go on to differ are not told again.
+	searched searched
+	joined   bool // joined is true if the own player is in the match, as of the newest settled tick.
 
 	view     View
 	start    time.Time
@@ -95,7 +95,7 @@ func (p *Peer) Step(now time.Time) View {
 	p.now = guard.Elapsed(&p.start, p.now, now)
 	p.link.now = p.now
 	before := p.sim.counts
-	if p.link.err == nil {
+	if p.view.Waiting = p.view.Waiting && p.link.err == nil; p.link.err == nil {
 		p.outside.look()
 		p.receive()
 		p.link.redial()
@@ -205,10 +205,17 @@ func (p *Peer) takeReliable(kind uint8, body []byte) error {
 		a, err := settled.ReadAsk(body)
 		if err == nil {
 			p.serving.ask(a)
+			if m := p.record.at(a.Tick); m != nil && p.match != 0 {
+				p.serving.offer(m.tick, m.world)
+			}
 		}
 		return err
 	case settled.KindPiece:
-		return p.joining.take(body)
+		restart, err := p.joining.take(body)
+		if restart { // the relay no longer has the ticks that come next
+			p.match = 0
+		}
+		return err
 	case settled.KindWorld:
 		return p.takeWorld(body)
 	}
@@ -226,12 +233,15 @@ func (p *Peer) enter(w *settled.Welcome) error {
 	switch {
 	case w.World:
 		p.match = 0
+		p.pace.delay.begin()
 	case w.Match == p.match && w.Next == p.inbox.newest()+1: // goes on with the world that it has
 	case w.Next == 1:
-		if p.sim.ran != 0 {
+		if old := p.sim; old.ran != 0 {
+			old.events.cancel(&old.frame)
 			p.newWorld()
-			p.sim.inputs.own.player = w.Player
+			p.sim.inputs.own.player, p.sim.counts, p.sim.sums.taken = w.Player, old.counts, old.sums.taken
 		}
+		p.pace.delay.begin()
 		p.match = w.Match
 		p.sim.start(1)
 		p.begin(settled.NewStanding(&p.link.rules, int(w.Places)), p.sim.bytes())
@@ -264,7 +274,9 @@ func (p *Peer) takeWorld(body []byte) error {
 func (p *Peer) begin(s *settled.Standing, world []byte) {
 	p.record.begin(s, world)
 	p.inbox.begin(s, p.cfg.Behind)
-	p.search, p.hasSearched = nil, false
+	p.search, p.searched = nil, searched{at: p.searched.at}
+	w := p.link.welcome
+	p.joined = w.Player != ecs.Nobody && s.Has(w.Player) && s.Persons[w.Player-1] == settled.PersonOf(w.Token)
 }
 
 // takeSettled takes a message with settled ticks.
@@ -294,7 +306,7 @@ func (p *Peer) play() (made bool) {
 	if p.pace.clock == nil {
 		return false
 	}
-	p.pace.time = p.pace.clock.Advance(p.now)
+	p.pace.advance(p.now)
 	p.settle()
 	t := p.pace.time
 	if !t.Started || p.match == 0 || !p.link.let {
@@ -307,7 +319,7 @@ func (p *Peer) play() (made bool) {
 		}
 	}
 	if !p.pace.even {
-		p.predict(p.pace.predicts())
+		p.predict(p.pace.target)
 	}
 	return made
 }
@@ -337,7 +349,8 @@ func (p *Peer) settle() {
 			break
 		}
 		s := p.inbox.next()
-		p.noteStandIn(s)
+		p.noteOwn(s)
+		p.sim.quiet = int32(p.pace.time.Command-s.Tick) > int32(p.p.TickRate)+int32(p.cfg.Behind)+settled.MaxWindow
 		taken := p.sim.sums.taken
 		p.sim.settle(s)
 		p.record.add(s)
@@ -348,10 +361,17 @@ func (p *Peer) settle() {
 	}
 }
 
-// noteStandIn counts an input of the own player that the relay did not have in time.
-func (p *Peer) noteStandIn(s *settled.Tick) {
+// noteOwn takes in whether the own player joins or leaves in a tick, and counts an input of its own that the relay did
+// not have in time. Before it joins, its place may have been another player's.
+func (p *Peer) noteOwn(s *settled.Tick) {
+	own := p.link.player()
+	for _, c := range s.Changes {
+		if c.Player == own {
+			p.joined = c.Joined && c.Person == settled.PersonOf(p.link.welcome.Token)
+		}
+	}
 	for _, in := range s.Inputs {
-		if in.Player == p.link.player() && in.StandIn {
+		if p.joined && in.Player == own && in.StandIn {
 			p.stats.StandIns++
 		}
 	}

@@ -17,6 +17,7 @@ type playback struct {
 	sim      *simulation
 	standing *settled.Standing
 	ticks    []byte // ticks has those that did not run yet.
+	length   int    // length is that of ticks at the beginning.
 	next     settled.Tick
 
 	// after, when set, is called after each step of a tick, with the step's number. Step 0 is who joins and leaves,
@@ -27,7 +28,7 @@ type playback struct {
 }
 
 func newPlayback(p *compiled, tags []string, r *settled.Rules, places int, m *moment, ticks []byte) (*playback, error) {
-	pb := &playback{sim: newSimulation(p, tags, 0), standing: settled.NewStanding(r, places), ticks: ticks}
+	pb := &playback{sim: newSimulation(p, tags, 0), standing: settled.NewStanding(r, places), ticks: ticks, length: len(ticks)}
 	if err := pb.standing.ReadWhole(m.tick, m.standing); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ type record struct {
 	places   int
 	standing *settled.Standing // standing is that of the newest tick.
 	base     moment            // base is where the record begins.
+	later    *moment           // later is where it begins once there are too many ticks. It is nil while there are few.
 	moments  []moment          // moments are those of the newest sums, oldest first.
 	ticks    []byte            // ticks has the settled ticks after the base, as the relay sends them.
 	from     int               // from is the offset of ticks in all that was ever recorded.
@@ -50,10 +51,13 @@ func (r *record) addSum(s settled.Sum, world []byte) {
 	m := moment{tick: s.Tick, offset: r.from + len(r.ticks), sum: s.Sum}
 	if len(r.moments) == mostMoments {
 		oldest := r.moments[0]
-		m.standing, m.world = oldest.standing[:0], oldest.world[:0]
-		if len(r.ticks) > r.most {
-			r.forget(&oldest)
-			m.standing, m.world = nil, nil // those are the base's now
+		switch m.standing, m.world = oldest.standing[:0], oldest.world[:0]; {
+		case r.later == nil && len(r.ticks) > r.most/2:
+			r.later = &oldest
+			m.standing, m.world = nil, nil // those are later's now
+		case len(r.ticks) > r.most:
+			r.forget(r.later)
+			r.later = nil
 		}
 		copy(r.moments, r.moments[1:])
 		r.moments = r.moments[:mostMoments-1]

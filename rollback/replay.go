@@ -88,7 +88,7 @@ type replayFile struct {
 const replayMagic = "FTRB\x01"
 
 // WriteReplay writes the match as this peer has it up to View.Settled: with inputs alone, a few kB a minute. A peer
-// that joined late has it from there on, and of a very long match the newest 8 MiB of inputs are kept. It returns
+// that joined late has it from there on, and of a very long match the newest 4 to 8 MiB of inputs are kept. It returns
 // an error if there is no match yet, and the error of to. Call it where Step may be called, or in Config.OnDesync.
 func (p *Peer) WriteReplay(to io.Writer) error {
 	if p.record.standing == nil {
@@ -194,6 +194,8 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 	switch {
 	case r.file.protocol != p.Hash:
 		return nil, fmt.Errorf("foretick: the replay is of another protocol, recorded by %s", r.file.build)
+	case !r.file.rules.Carries(p.CommandSize(), commandFields(p)):
+		return nil, errReplay
 	case r.file.rules.Tags != tagsHash(cfg.Tags):
 		return nil, errors.New("foretick: the match had other tags than rollback.ReplayConfig.Tags")
 	}

@@ -148,7 +148,7 @@ func TestRecordIsBounded(t *testing.T) {
 	r := record{rules: &settledtest.Rules, most: 1 << 17}
 	s := settledtest.Standing()
 	r.begin(s, []byte("the world at the beginning"))
-	rnd := rand.New(rand.NewPCG(3, 4))
+	rnd, full := rand.New(rand.NewPCG(3, 4)), false
 	for i := range 60_000 {
 		tick := settledtest.Random(rnd, r.standing)
 		r.add(&tick)
@@ -156,6 +156,8 @@ func TestRecordIsBounded(t *testing.T) {
 			r.addSum(settled.Sum{Tick: tick.Tick, Sum: uint64(i)}, []byte{byte(i)})
 			require.NotNil(t, r.at(tick.Tick))
 		}
+		full = full || len(r.ticks) > r.most
+		require.False(t, full && len(r.ticks) < r.most/2-10_000, "too little is kept")
 	}
 	require.Less(t, len(r.ticks), r.most+10_000)
 	require.Positive(t, r.from)

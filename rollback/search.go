@@ -43,7 +43,8 @@ type search struct {
 
 const (
 	searchTime  = 5 * time.Second // searchTime is how long a search may take.
-	ticksOfStep = 16              // ticksOfStep is how many ticks a search runs in a Step.
+	mostOfStep  = 16              // mostOfStep is how many ticks a search runs in a Step at most.
+	bytesOfStep = 1 << 20         // bytesOfStep is how many bytes of worlds it sums in a Step.
 	buildTime   = time.Second     // buildTime is how long a search that found the cause waits for the other build.
 )
 
@@ -78,6 +79,11 @@ func (s *search) advance(now time.Duration) {
 	}
 }
 
+// ticksOfStep returns how many ticks the search runs in a Step: fewer of a large world.
+func (s *search) ticksOfStep() int {
+	return max(min(bytesOfStep/len(s.base.world), mostOfStep), 1)
+}
+
 // makeList goes on making the list of the level. It returns true once it is there.
 func (s *search) makeList() bool {
 	if s.list.whole {
@@ -92,7 +98,7 @@ func (s *search) makeList() bool {
 	}
 	switch pb := s.play; s.level {
 	case settled.LevelTicks:
-		for range ticksOfStep {
+		for range s.ticksOfStep() {
 			if pb.tick() == s.differ.Tick {
 				s.list.whole = true
 				s.checkReproduced()
@@ -106,6 +112,11 @@ func (s *search) makeList() bool {
 		}
 		return false
 	case settled.LevelSteps:
+		there, e := pb.runTo(s.cause.Tick-1, s.ticksOfStep())
+		if s.done = e != nil; s.done || !there {
+			return false
+		}
+		s.base = s.worldOf(pb)
 		pb.after = func(int) { s.list.add(pb.sum()) }
 		_, err = pb.run()
 	case settled.LevelValues:
@@ -224,10 +235,6 @@ func (s *search) descend(c *settled.Clue) {
 	switch s.level {
 	case settled.LevelTicks:
 		s.cause.Tick = s.differ.Agreed + foretick.Tick(place) + 1
-		if s.base = s.worldBefore(s.cause.Tick); s.base == nil {
-			s.done = true
-			return
-		}
 	case settled.LevelSteps:
 		s.cause.System = s.play.stepName(place)
 	case settled.LevelValues:
@@ -250,17 +257,10 @@ func (s *search) descend(c *settled.Clue) {
 	}
 }
 
-// worldBefore returns the world before a tick.
-func (s *search) worldBefore(t foretick.Tick) *moment {
-	pb, err := s.record.play(s.p, s.tags, s.base)
-	if err != nil {
-		return nil
-	}
-	if there, err := pb.runTo(t-1, int(t-s.base.tick)); err != nil || !there {
-		return nil
-	}
+// worldOf returns the world of a playback.
+func (s *search) worldOf(pb *playback) *moment {
 	sum := pb.sum()
-	return &moment{tick: t - 1, offset: s.record.from + len(s.record.ticks) - len(pb.ticks), standing: pb.standing.AppendWhole(nil), world: append([]byte(nil), pb.sim.sums.world...), sum: sum}
+	return &moment{tick: pb.tick(), offset: s.base.offset + pb.length - len(pb.ticks), standing: pb.standing.AppendWhole(nil), world: slices.Clone(pb.sim.sums.world), sum: sum}
 }
 
 // conclude ends the search with both values.

@@ -32,6 +32,7 @@ type simulation struct {
 	sums   worldSums
 
 	apart bool   // apart is true for a playback, which needs no saves and shows nothing.
+	quiet bool   // quiet is true for a tick that ran long ago: what happened in it is not shown any more.
 	mark  func() // mark, when set, is called in a tick before and after its handlers of OnServer.
 
 	// window is how many ticks may run ahead of the settled ones.

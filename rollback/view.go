@@ -1,7 +1,6 @@
 package rollback
 
 import (
-	"slices"
 	"time"
 
 	"github.com/foretick/foretick"
@@ -89,7 +88,7 @@ func (p *Peer) state() State {
 		return Connecting
 	case p.match == 0:
 		return Joining
-	case p.cfg.Observe && p.pace.time.Started, slices.Contains(p.sim.inputs.latest.players, p.link.player()):
+	case p.cfg.Observe && p.pace.time.Started, p.joined:
 		return Playing
 	}
 	return Joining

@@ -1,6 +1,8 @@
 package settled
 
 import (
+	"slices"
+
 	"github.com/foretick/foretick/netcode"
 )
 
@@ -32,6 +34,11 @@ type Rules struct {
 	Size   uint16  // Size is the length of a command in bytes.
 	Tags   uint64  // Tags is a hash of the world's tags.
 	Fields []Field // Fields are in the order of a command's bits. The last bits of a command may have none.
+}
+
+// Carries reports whether commands have the size and the fields of the rules.
+func (r *Rules) Carries(size int, fields []Field) bool {
+	return int(r.Size) == size && slices.Equal(r.Fields, fields)
 }
 
 // Declaration is the Data of a peer's hello.
