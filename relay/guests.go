@@ -20,6 +20,7 @@ type guest struct {
 	holds    netcode.Tick // holds is the newest settled tick that the peer has, as far as the relay knows.
 	showed   bool         // showed is true if the peer has named holds itself since it follows.
 	faults   int          // faults counts messages that could not be read.
+	deferred int          // deferred counts how often the guest went to the end of worlds.queue since it waits.
 }
 
 // guestState is how far a guest has come.

@@ -13,13 +13,15 @@ import (
 )
 
 const (
-	worldPatience  = 5 * time.Second  // worldPatience is for how long a player may send too little of a world.
+	worldPatience  = 5 * time.Second  // worldPatience is for how long a player may send too little of a world, and a guest take too little.
 	nobodyPatience = 20 * time.Second // nobodyPatience is for how long a guest waits if no player can be asked.
 	mostLies       = 2                // mostLies is the number of wrong worlds with which a player is dropped.
-	mostTries      = 3                // mostTries is how often all players are asked again for a guest.
+	mostTries      = 3                // mostTries is how often all players are asked again for a guest, and it is deferred.
 
+	// leastPieces is how many pieces a guest must take in worldPatience, if so many wait for it.
+	leastPieces = settled.MaxPieces / 4
 	// leastBytes is how many bytes of a world a player must send in worldPatience, if so many were asked for.
-	leastBytes = settled.MaxPieces / 4 * settled.MaxPiece
+	leastBytes = leastPieces * settled.MaxPiece
 )
 
 // worlds passes worlds from players to guests that join late: one at a time, in the order in which they
@@ -31,7 +33,7 @@ type worlds struct {
 	rate     uint8
 	most     uint32 // most is Config.MaxWorld.
 	drop     func(g *guest, code transport.Code, reason string)
-	queue    []*guest // queue has the guests that wait, the oldest first.
+	queue    []*guest // queue has the guests that wait, in the order of their turns.
 	transfer transfer // transfer is that of the first guest in queue.
 
 	passed uint64 // passed counts worlds that arrived whole and right.
@@ -49,6 +51,9 @@ type transfer struct {
 	hash    hash.Hash     // hash has taken all pieces that came.
 	news    time.Duration // news is when from had last sent all it was asked for, or leastBytes more.
 	newsAt  uint32        // newsAt is what got was at news.
+	sent    int           // sent counts the pieces that were passed on to the guest.
+	took    time.Duration // took is when the guest had last taken all pieces, or leastPieces more.
+	tookAt  int           // tookAt is how many of sent the guest had taken at took.
 	verdict *sumRound     // verdict is a copy of the round of tick. It is nil until that is decided.
 	asked   uint64        // asked has a bit for each player that was asked.
 	tries   int           // tries counts how often all players were asked.
@@ -56,7 +61,7 @@ type transfer struct {
 
 // await makes a guest wait for a world.
 func (w *worlds) await(g *guest) {
-	g.state, g.showed = waiting, false
+	g.state, g.showed, g.deferred = waiting, false, 0
 	w.queue = append(w.queue, g)
 }
 
@@ -95,7 +100,13 @@ func (w *worlds) step(now time.Duration) {
 		return
 	}
 	waits := to.conn.PendingOn(settled.ChannelWorld)
+	if taken := x.sent - waits; waits == 0 || x.took == 0 || taken-x.tookAt >= leastPieces {
+		x.took, x.tookAt = now, taken
+	}
 	switch {
+	case now-x.took > worldPatience:
+		w.deferGuest(to)
+		return
 	case x.base == nil: // its tick has not settled
 		x.news = now
 	case !w.settling.follows(x.tick) && x.got < x.until && x.got != x.total:
@@ -116,6 +127,16 @@ func (w *worlds) step(now time.Duration) {
 		x.until = until
 		w.send(x.from, settled.KindAsk, settled.Ask{Tick: x.tick, Until: until}.Append(nil))
 	}
+}
+
+// deferGuest lets the other guests go before one that takes too little of its world.
+func (w *worlds) deferGuest(g *guest) {
+	if g.deferred++; g.deferred > mostTries {
+		w.drop(g, transport.Overflow, "the peer takes too little of its world")
+		return
+	}
+	w.queue = append(slices.Delete(w.queue, 0, 1), g)
+	w.transfer = transfer{}
 }
 
 // ask asks a player that was not asked yet: of those that were too slow least often, the one whose own inputs
@@ -176,6 +197,7 @@ func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
 	}
 	x.hash.Write(p.Data)
 	w.send(w.queue[0], settled.KindPiece, body)
+	x.sent++
 	return nil
 }
 

@@ -47,3 +47,32 @@ func TestSlowPlayerIsGivenUpWhenTheRingPasses(t *testing.T) {
 	tb.run(3 * time.Second)
 	require.Equal(t, 1, late.worlds)
 }
+
+// TestDeafGuestsGoToTheEnd: a guest that takes nothing of its world lets the others go first after worldPatience, and
+// is dropped after it did so mostTries times. No player is blamed for it.
+func TestDeafGuestsGoToTheEnd(t *testing.T) {
+	tb := lateMatch(t, 2, Config{Timeout: time.Minute}, near, 70_000)
+	tb.watch(near).deaf = true
+	tb.run(500 * time.Millisecond)
+	late := tb.watch(near)
+	turn := worldPatience + 2*time.Second
+	tb.run(turn + 4*time.Second)
+	require.Equal(t, 1, late.worlds)
+	require.Equal(t, 1, tb.relay.Stats().Waiting)
+	tb.run(mostTries * turn)
+	require.Zero(t, tb.relay.Stats().Waiting)
+	require.False(t, late.gone)
+	require.Equal(t, 1, tb.relay.Stats().Observers)
+	for i := range 2 {
+		require.Zero(t, tb.relay.match.places.all[i].slow)
+	}
+}
+
+// TestSlowGuestKeepsItsTurn: a guest that takes its world slowly, but takes it, gets all of it at once.
+func TestSlowGuestKeepsItsTurn(t *testing.T) {
+	tb := lateMatch(t, 2, Config{SendRate: 25_000}, near, 165_000)
+	late := tb.watch(near)
+	tb.run(2 * worldPatience)
+	require.Zero(t, tb.relay.guests.all[2].deferred)
+	require.Equal(t, 1, late.worlds, late.reason)
+}
