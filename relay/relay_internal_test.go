@@ -430,6 +430,39 @@ func TestDifferingSumsAreTold(t *testing.T) {
 	require.Positive(t, tb.relay.Stats().Differed)
 }
 
+// TestAgreedMeansAll: a tick is named as one at which all worlds were equal only if the sums of all came, and never an
+// older one than before, nor one after the tick that differs.
+func TestAgreedMeansAll(t *testing.T) {
+	r := settledtest.Rules
+	p := newPlaces(&Config{}, settled.NewStanding(&r, 2), r.Rate)
+	for i := range byte(2) {
+		p.take(&guest{conn: netcode.NewConn(netcode.Config{Channels: settled.Channels()}), state: following, showed: true}, [16]byte{i + 1}, &r)
+	}
+	s := sums{places: p}
+	begin := func(tick netcode.Tick) *sumRound {
+		s.begin(&settled.Tick{Tick: tick, Inputs: []settled.Input{{Player: 1}, {Player: 2}}}, time.Second)
+		return s.round(tick)
+	}
+	begin(60)
+	s.take(1, settled.Sum{Tick: 60, Sum: 7})
+	s.step(5 * time.Second) // player 2 told nothing
+	require.True(t, s.round(60).decided)
+	require.Zero(t, s.agreed)
+	begin(120)
+	begin(180)
+	for _, tick := range []netcode.Tick{180, 120} {
+		s.take(1, settled.Sum{Tick: tick, Sum: 7})
+		s.take(2, settled.Sum{Tick: tick, Sum: 7})
+		require.EqualValues(t, 180, s.agreed)
+	}
+	older := begin(150) // which differs
+	s.take(1, settled.Sum{Tick: 150, Sum: 7})
+	s.take(2, settled.Sum{Tick: 150, Sum: 8})
+	require.True(t, older.decided)
+	require.Zero(t, s.agreedBefore(150))
+	require.EqualValues(t, 180, s.agreedBefore(240))
+}
+
 // TestMatchEndsWithItsLastPlayer: when the last player leaves, watchers are sent away, and the next player
 // begins another match, which another game may play.
 func TestMatchEndsWithItsLastPlayer(t *testing.T) {

@@ -19,7 +19,7 @@ type sums struct {
 	places *places
 	rounds [sumRounds]sumRound
 	at     int          // at is the index of the newest round.
-	agreed netcode.Tick // agreed is the newest tick at which all sums were equal.
+	agreed netcode.Tick // agreed is the newest tick at which the sums of all came and were equal.
 
 	compared uint64 // compared counts the rounds that were decided.
 	differed uint64 // differed counts the rounds in which a player's sum differed.
@@ -112,11 +112,20 @@ func (s *sums) decide(r *sumRound) {
 			s.tell(r, who, p, r.most)
 		}
 	}
-	if differed {
+	switch {
+	case differed:
 		s.differed++
-	} else {
-		s.agreed = r.tick
+	case r.came == r.expected:
+		s.agreed = max(s.agreed, r.tick)
 	}
+}
+
+// agreedBefore returns the newest tick before t at which all sums were equal, or 0 if it is not known.
+func (s *sums) agreedBefore(t netcode.Tick) netcode.Tick {
+	if s.agreed >= t {
+		return 0
+	}
+	return s.agreed
 }
 
 // tell tells a player that its world and another's differ.
@@ -124,7 +133,7 @@ func (s *sums) tell(r *sumRound, player, other ecs.Owner, most bool) {
 	pl := s.places.at(player)
 	pl.clues = settled.MostClues
 	if g := pl.guest; g != nil {
-		d := settled.Differ{Tick: r.tick, Agreed: s.agreed, Other: other, Theirs: r.of[other-1], Most: most}
+		d := settled.Differ{Tick: r.tick, Agreed: s.agreedBefore(r.tick), Other: other, Theirs: r.of[other-1], Most: most}
 		_ = g.conn.SendReliable(r.tick, settled.KindDiffer, d.Append(nil)) // a full queue ends the connection elsewhere
 	}
 }
