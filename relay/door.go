@@ -77,7 +77,7 @@ func (r *Relay) seat(g *guest, h *netcode.Hello, d *settled.Declaration) (w sett
 		}
 		d.Match = 0 // a world of a place that is gone may be another match's
 	}
-	g.player = player
+	g.player, g.observes = player, false // it may have waited to observe
 	w = m.admit(g, d)
 	w.Player, w.Token, w.Resumed = player, token, token == h.Resume
 	return w, 0, ""

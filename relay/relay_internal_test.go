@@ -503,6 +503,22 @@ func TestMatchEndsWithItsLastPlayer(t *testing.T) {
 	require.EqualValues(t, 4, tb.relay.Stats().Refused)
 }
 
+// TestObserverThatPlays: a peer that waited to watch and then says that it plays is a player alone, and leaves its room to
+// another observer.
+func TestObserverThatPlays(t *testing.T) {
+	tb := newTable(t, Config{MaxObservers: 1}, time.Millisecond)
+	a := tb.watch(near)
+	tb.run(300 * time.Millisecond)
+	require.Equal(t, 1, tb.relay.Stats().Observers)
+	a.role = netcode.RolePlay
+	tb.run(time.Second)
+	require.Equal(t, 1, tb.relay.Stats().Players)
+	require.Zero(t, tb.relay.Stats().Observers)
+	watcher := tb.watch(near)
+	tb.run(500 * time.Millisecond)
+	require.False(t, watcher.gone, watcher.reason)
+}
+
 // TestUnusedRelayCloses: with CloseAfter a relay closes once nobody has played for that time, also one to which nobody
 // ever came. A match that runs keeps it open, and so does a new one in that time.
 func TestUnusedRelayCloses(t *testing.T) {
