@@ -24,6 +24,9 @@ const (
 	leastBytes = leastPieces * settled.MaxPiece
 )
 
+// tooLong is why a guest gets no world although players have it.
+const tooLong = "the world takes longer to send than the relay keeps inputs: raise relay.Config.SendRate or History"
+
 // worlds passes worlds from players to guests that join late: one at a time, in the order in which they
 // came. It never has a world itself, but one piece.
 type worlds struct {
@@ -32,6 +35,7 @@ type worlds struct {
 	sums     *sums
 	rate     uint8
 	most     uint32 // most is Config.MaxWorld.
+	sendable uint64 // sendable is how many bytes Config.SendRate allows to send within Config.History.
 	drop     func(g *guest, code transport.Code, reason string)
 	queue    []*guest // queue has the guests that wait, in the order of their turns.
 	transfer transfer // transfer is that of the first guest in queue.
@@ -56,6 +60,7 @@ type transfer struct {
 	tookAt  int           // tookAt is how many of sent the guest had taken at took.
 	verdict *sumRound     // verdict is a copy of the round of tick. It is nil until that is decided.
 	asked   uint64        // asked has a bit for each player that was asked.
+	long    uint64        // long has a bit for each player in asked whose world is longer than worlds.sendable.
 	tries   int           // tries counts how often all players were asked.
 }
 
@@ -91,12 +96,7 @@ func (w *worlds) step(now time.Duration) {
 	}
 	x, to := &w.transfer, w.queue[0]
 	if x.from == nil && !w.ask(now) {
-		if x.news == 0 {
-			x.news = now
-		}
-		if x.tries > mostTries || now-x.news > nobodyPatience {
-			w.drop(to, transport.Full, "no player has a world that is that of most players")
-		}
+		w.askAgain(now, to)
 		return
 	}
 	waits := to.conn.PendingOn(settled.ChannelWorld)
@@ -114,7 +114,7 @@ func (w *worlds) step(now time.Duration) {
 		return
 	case !w.settling.follows(x.tick):
 		w.places.at(x.from.player).slow++ // it may have held back its pieces until now
-		w.drop(to, transport.Overflow, "the world takes longer to send than the relay keeps inputs")
+		w.drop(to, transport.Overflow, tooLong)
 		return
 	case waits > 0 && x.got == x.until:
 		x.news = now // the guest is slow, not the player
@@ -157,15 +157,30 @@ func (w *worlds) ask(now time.Duration) bool {
 		}
 	}
 	if best == 0 {
-		if x.asked != 0 {
-			x.asked, x.tries = 0, x.tries+1
-		}
 		return false
 	}
 	t := w.settling.newest
 	t += netcode.Tick(w.rate) - t%netcode.Tick(w.rate)
-	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | settled.BitOf(best), tries: x.tries}
+	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | settled.BitOf(best), long: x.long, tries: x.tries}
 	return true
+}
+
+// askAgain makes the next step ask all players again, or drops the guest if that is of no use.
+func (w *worlds) askAgain(now time.Duration, to *guest) {
+	x := &w.transfer
+	if x.asked != 0 && x.long == x.asked {
+		w.drop(to, transport.Overflow, tooLong)
+		return
+	}
+	if x.asked != 0 {
+		x.asked, x.long, x.tries = 0, 0, x.tries+1
+	}
+	if x.news == 0 {
+		x.news = now
+	}
+	if x.tries > mostTries || now-x.news > nobodyPatience {
+		w.drop(to, transport.Full, "no player has a world that is that of most players")
+	}
 }
 
 // giveUp gives up a player that did not send its world in time. Others are asked before it from now on.
@@ -176,7 +191,7 @@ func (w *worlds) giveUp() {
 
 // askAnother ends what a player was asked for. The next step asks another one.
 func (w *worlds) askAnother() {
-	w.transfer = transfer{asked: w.transfer.asked, tries: w.transfer.tries}
+	w.transfer = transfer{asked: w.transfer.asked, long: w.transfer.long, tries: w.transfer.tries}
 }
 
 // take passes on a piece. A piece of another tick is one that was on its way when the player was given up.
@@ -190,6 +205,11 @@ func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
 	if x.base == nil || p.Offset != x.got || end > x.until || p.Total > w.most || x.total != 0 && p.Total != x.total {
 		w.giveUp()
 		return netcode.ErrMalformed
+	}
+	if uint64(p.Total) > w.sendable {
+		x.long |= settled.BitOf(g.player)
+		w.giveUp()
+		return nil
 	}
 	x.got, x.total = end, p.Total
 	if end == x.until || end == x.total || end-x.newsAt >= leastBytes {

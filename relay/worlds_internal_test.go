@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/foretick/foretick/transport"
 )
 
 // favour makes the relay ask a player first, as far as its inputs decide that.
@@ -75,4 +77,26 @@ func TestSlowGuestKeepsItsTurn(t *testing.T) {
 	tb.run(2 * worldPatience)
 	require.Zero(t, tb.relay.guests.all[2].deferred)
 	require.Equal(t, 1, late.worlds, late.reason)
+}
+
+// TestTooLongWorldIsRefusedAtOnce: a world that SendRate cannot send within History is refused at its first piece, with
+// the fields to raise, if all players say that it is so long.
+func TestTooLongWorldIsRefusedAtOnce(t *testing.T) {
+	tb := lateMatch(t, 2, Config{SendRate: 7_000}, near, 70_001)
+	late := tb.watch(near)
+	tb.run(4 * time.Second)
+	require.Equal(t, transport.Overflow, late.code)
+	require.Contains(t, late.reason, "relay.Config.SendRate or History")
+	require.Empty(t, late.pieces)
+}
+
+// TestOnePlayerRefusesNoJoiner: a player that says that its world is too long is given up for another.
+func TestOnePlayerRefusesNoJoiner(t *testing.T) {
+	tb := lateMatch(t, 3, Config{SendRate: 20_000}, near, 64)
+	tb.peers[0].size = 200_001
+	tb.favour(tb.peers[0])
+	late := tb.watch(near)
+	tb.run(4 * time.Second)
+	require.Equal(t, 1, late.worlds, late.reason)
+	require.Equal(t, 1, tb.relay.match.places.at(tb.peers[0].hello.Player).slow)
 }
