@@ -16,7 +16,7 @@ var Analyzer = &analysis.Analyzer{
 	Doc:       "report code of shared systems whose result differs between machines or between a tick and its replay",
 	URL:       "https://pkg.go.dev/github.com/foretick/foretick/cmd/foretick-vet/machines",
 	Requires:  []*analysis.Analyzer{inspect.Analyzer},
-	FactTypes: []analysis.Fact{(*findings)(nil), (*registrar)(nil)},
+	FactTypes: []analysis.Fact{(*findings)(nil), (*registrar)(nil), (*peerFact)(nil)},
 	Run:       run,
 }
 
@@ -25,6 +25,7 @@ var more string
 
 func init() {
 	Analyzer.Flags.StringVar(&more, "roots", "", "functions that match this regular expression run on both ends too: . for those of a library, ^Update$ for a game of another kind")
+	Analyzer.Flags.BoolVar(&underRollback, "rollback", false, "peers of package rollback run the game: check OnJoin, OnLeave and Event.OnServer as shared systems, and leave Event.OnFinal out. The default for packages that import it")
 }
 
 // library is the path of Foretick's module. Roots are the functions that games pass to its

@@ -64,6 +64,26 @@ func TestLevels(t *testing.T) {
 	analysistest.Run(noFacts{t}, planted(t), machines.Analyzer, "./levels")
 }
 
+// TestPeers: where peers of package rollback run the game, the tool checks OnJoin, OnLeave and OnServer as
+// shared systems, and leaves OnFinal out. What a package without an end has is reported by the one that
+// imports rollback, or with the flag.
+func TestPeers(t *testing.T) {
+	dir, tool := planted(t), build(t)
+	analysistest.Run(noFacts{t}, dir, machines.Analyzer, "./peers", "./rules", "./served")
+	if out := runTool(dir, tool, "./rules"); strings.Contains(out, "OnJoin") {
+		t.Errorf("nothing says that peers run package rules:\n%s", out)
+	}
+	out := runTool(dir, tool, "-machines.rollback", "./rules")
+	for _, want := range []string{"OnJoin join: writes g.joins", "OnJoin join: math/rand.Intn", "OnLeave: ranges over a map", "OnServer handler: writes g.hits", "OnServer handler calls Jitter"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q with the flag in:\n%s", want, out)
+		}
+	}
+	if out := runTool(dir, "go", "vet", "-vettool="+tool, "./peers"); !strings.Contains(out, "planted/rules: OnServer handler: writes g.hits") {
+		t.Errorf("go vet passes no facts of packages:\n%s", out)
+	}
+}
+
 // variants are five small games that differ on arm64; docs/guide/machines.md has how often.
 var variants = []string{"readme", "stepped", "raw", "turned", "wide"}
 

@@ -17,6 +17,17 @@
 // findings in the module of these functions. Writes through their receivers and parameters
 // are not reported, since these may lead to components.
 //
+// # Rollback
+//
+// Peers of package rollback run OnJoin, OnLeave and the handlers of [Event.OnServer] in every run of a
+// tick. In a package that imports rollback, itself or through packages of the game, these are checked as
+// shared systems are. Handlers of [Event.OnFinal] run once there, and are not checked.
+//
+// A package of rules often imports no end. The package that imports both it and
+// rollback reports its functions, at the import of rollback. Packages that declare server systems or
+// requests are left out, since rollback.New refuses them. To check a package of rules by itself, set the flag
+// -machines.rollback. The flag also leaves out its handlers of OnFinal.
+//
 // # Reports
 //
 //   - product: a floating-point product that is added or subtracted without a conversion.
@@ -53,6 +64,8 @@
 // [LifeID]: https://pkg.go.dev/github.com/foretick/foretick#LifeID
 // [Interpolate]: https://pkg.go.dev/github.com/foretick/foretick#Interpolate
 // [Decay]: https://pkg.go.dev/github.com/foretick/foretick#Decay
+// [Event.OnServer]: https://pkg.go.dev/github.com/foretick/foretick#Event.OnServer
+// [Event.OnFinal]: https://pkg.go.dev/github.com/foretick/foretick#Event.OnFinal
 // [Server.NextLevel]: https://pkg.go.dev/github.com/foretick/foretick/server#Server.NextLevel
 // [Protocol.OnLevel]: https://pkg.go.dev/github.com/foretick/foretick#Protocol.OnLevel
 package machines

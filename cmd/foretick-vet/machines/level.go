@@ -12,6 +12,10 @@ const (
 	kindLevel   = "level"
 	kindServer  = "server system"
 	kindHandler = "server's handler"
+	kindEvent   = "OnServer handler"
+	kindFinal   = "final handler"
+	kindJoin    = "OnJoin"
+	kindLeave   = "OnLeave"
 )
 
 // reportRoots reports the findings of all roots: the functions of this package that both ends
@@ -22,15 +26,18 @@ const (
 // at the end of a tick that never runs again. A server system or a handler that sets it does
 // so in mid-tick. Systems that run later in the tick, or again for a late input, then have
 // another level than the clients had.
+//
+// Peers of package rollback run OnJoin, OnLeave and handlers of OnServer in every run of a tick, as
+// they run shared systems. They run handlers of OnFinal once.
 func (c *code) reportRoots() {
-	roots := c.roots()
+	roots, peers := c.roots(), c.onPeers()
 	set := map[string]bool{} // the fields that OnLevel sets
 	read := map[string]bool{}
 	for _, r := range roots {
-		switch r.kind {
-		case kindServer, kindHandler:
+		switch {
+		case r.kind == kindServer, r.kind == kindHandler, r.onPeers() && !peers, r.kind == kindFinal && peers:
 			continue
-		case kindLevel:
+		case r.kind == kindLevel:
 		default:
 			c.addFields(r, read)
 		}
@@ -45,7 +52,7 @@ func (c *code) reportRoots() {
 		c.reportReached(r.what, faults)
 	}
 	for _, r := range roots {
-		if r.kind != kindServer && r.kind != kindHandler {
+		if r.kind != kindServer && r.kind != kindHandler && (r.kind != kindEvent || peers) {
 			continue
 		}
 		var faults []reached
@@ -57,6 +64,11 @@ func (c *code) reportRoots() {
 			}
 		}
 		c.reportReached(r.what, faults)
+	}
+	if peers {
+		c.reportOpen()
+	} else {
+		c.leaveOpen(roots)
 	}
 }
 

@@ -149,19 +149,23 @@ func (c *code) reportReached(what string, all []reached) {
 			continue
 		}
 		c.reported[key] = true
-		text := what
-		switch {
-		case f.far:
-			text += " calls " + strings.Join(f.path, ", which calls ") + " (" + f.Where + ")"
-		case len(f.path) > 0:
-			text += " by " + strings.Join(f.path, ", ")
-		}
-		d := analysis.Diagnostic{Pos: f.at, End: f.end, Category: f.Kind, Message: text + ": " + f.What}
+		d := analysis.Diagnostic{Pos: f.at, End: f.end, Category: f.Kind, Message: f.text(what)}
 		if !f.far {
 			d.SuggestedFixes = f.fixes
 		}
 		c.pass.Report(d)
 	}
+}
+
+// text returns the text of a report. what names the function that reaches the finding.
+func (f *reached) text(what string) string {
+	switch {
+	case f.far:
+		what += " calls " + strings.Join(f.path, ", which calls ") + " (" + f.Where + ")"
+	case len(f.path) > 0:
+		what += " by " + strings.Join(f.path, ", ")
+	}
+	return what + ": " + f.What
 }
 
 // declaredAs returns the declaration of a function of this package, nil for other functions.

@@ -25,8 +25,10 @@ type root struct {
 var registered = map[string]string{
 	"Protocol.Shared":  "shared system",
 	"Protocol.OnLevel": kindLevel,
+	"Protocol.OnJoin":  kindJoin,
+	"Protocol.OnLeave": kindLeave,
 	"Protocol.Server":  kindServer,
-	"Event.OnServer":   kindHandler,
+	"Event.OnServer":   kindEvent,
 	"Request.Handle":   kindHandler,
 	"PredictRemote":    "guess of remote input",
 	"Hitbox":           "hitbox",
@@ -34,8 +36,7 @@ var registered = map[string]string{
 	"LifeID":           "life",
 	"Decay":            "decayed command",
 	"Interpolate":      "interpolation",
-	"OnFinal":          "final handler",
-	"Event.OnFinal":    "final handler",
+	"Event.OnFinal":    kindFinal,
 }
 
 // registers returns what a function becomes if it is passed to fn as parameter number i, "" if
