@@ -191,5 +191,5 @@ func ExampleProtocol_Err() {
 	fmt.Println(p.Err())
 	// Output:
 	// foretick: SetTickRate(1000): use 10 to 128
-	// foretick: shared system "teleport" writes Move, which is not predicted: declare it with Component(…, Predicted()), or make the system Server
+	// foretick: shared system "teleport" writes Move, which is not predicted: declare it with Component(…, Predicted()), or, with a server, make the system Server
 }

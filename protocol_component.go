@@ -566,9 +566,9 @@ func (p *Protocol) checkOthersFields(c *layout.Component) {
 		case own && hidden != "":
 			p.faultf("shared system %q reads %s, of which an owner does not receive %s: put that field into another component", s.Name, c.Name, hidden)
 		case !own && hidden == "":
-			p.faultf("shared system %q reads %s of other entities, whose %s a client does not receive: declare it with ecs.ReadOwn if they are the same player's, such as the holder of a thing; else put that field into another component, or make the system Server", s.Name, c.Name, field)
+			p.faultf("shared system %q reads %s of other entities, whose %s a client does not receive: declare it with ecs.ReadOwn if they are the same player's, such as the holder of a thing; else put that field into another component, or, with a server, make the system Server", s.Name, c.Name, field)
 		case !own:
-			p.faultf("shared system %q reads %s of other entities, whose %s a client does not receive: put that field into another component, or make the system Server", s.Name, c.Name, field)
+			p.faultf("shared system %q reads %s of other entities, whose %s a client does not receive: put that field into another component, or, with a server, make the system Server", s.Name, c.Name, field)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (p *Protocol) Singleton(h ecs.Handle, opts ...ComponentOption) {
 func (p *Protocol) checkSingletonFields(c *layout.Component) {
 	for _, f := range c.Schema.Fields() {
 		if f.Audience&(schema.ToOwner|schema.ToAllies|schema.ToEnemies) != 0 {
-			p.faultf("singleton %s: field %s is for an owner or a team, and a singleton has neither: declare an audience with Protocol.Audience and tag the field to=NAME", c.Name, f.Name)
+			p.faultf("singleton %s: field %s is for an owner or a team, and a singleton has neither: drop the tag, or, with a server, declare an audience with Protocol.Audience and tag the field to=NAME", c.Name, f.Name)
 		}
 	}
 }
@@ -78,12 +78,12 @@ func (p *Protocol) checkSingletonUse(s ecs.SystemInfo) {
 	}
 	for _, id := range s.SingleWrites {
 		if i := of(id); i < 0 || !p.compiled.Singletons[i].Predicted {
-			p.faultf("shared system %q writes singleton %s, which is not predicted: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
+			p.faultf("shared system %q writes singleton %s, which is not predicted: declare it with Protocol.Singleton(…, Predicted()), or, with a server, make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
 		}
 	}
 	for _, id := range s.SingleReads {
 		if i := of(id); i >= 0 && !p.compiled.Singletons[i].Predicted && !slices.Contains(s.SingleWrites, id) {
-			p.faultf("shared system %q reads singleton %s, which is not predicted, and would be corrected at each change: declare it with Protocol.Singleton(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
+			p.faultf("shared system %q reads singleton %s, which is not predicted, and would be corrected at each change: declare it with Protocol.Singleton(…, Predicted()), or, with a server, make the system Server", s.Name, p.compiled.Types.Singletons()[id].Name)
 		}
 	}
 }

@@ -204,7 +204,7 @@ func (p *Protocol) checkSystems() {
 		p.checkSingletonUse(s)
 		for i, id := range append(append([]ecs.ID{}, s.Reads...), s.OtherReads...) {
 			if !p.known(id) && (i >= len(s.Reads) || !p.ofLocalKinds(id)) {
-				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or make the system Server", s.Name, p.fieldsOf(id))
+				p.faultf("shared system %q reads %s, which a client does not have: declare it with Component, or, with a server, make the system Server", s.Name, p.fieldsOf(id))
 			}
 		}
 		if p.compiled.Command != nil && slices.Contains(s.OtherReads, p.compiled.Command.ID) {
@@ -212,7 +212,7 @@ func (p *Protocol) checkSystems() {
 		}
 		for i, id := range append(append([]ecs.ID{}, s.Writes...), s.OtherWrites...) {
 			if c := p.compiled.Index(id); !slices.Contains(p.spoilt, id) && (c < 0 || !p.compiled.Components[c].Predicted) && (i >= len(s.Writes) || !p.ofLocalKinds(id)) {
-				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted()), or make the system Server", s.Name, p.compiled.Types.Info(id).Name)
+				p.faultf("shared system %q writes %s, which is not predicted: declare it with Component(…, Predicted()), or, with a server, make the system Server", s.Name, p.compiled.Types.Info(id).Name)
 			}
 		}
 	}

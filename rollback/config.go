@@ -108,11 +108,15 @@ func (c *Config) check() error {
 			*v = byDefault
 		}
 		if *v < 0 || *v > most {
-			fault("%s is %d: use up to %d, or 0 for %d", name, *v, most, byDefault)
+			fault("%s is %d: use 1 to %d, or 0 for %d", name, *v, most, byDefault)
 		}
 	}
-	number("Behind", &c.Behind, 0, mostBehind)
-	number("Delay", &c.Delay, 0, mostDelay)
+	if c.Behind < 0 || c.Behind > mostBehind {
+		fault("Behind is %d ticks: use 0 to %d, where 0 sees the match without delay", c.Behind, mostBehind)
+	}
+	if c.Delay < 0 || c.Delay > mostDelay {
+		fault("Delay is %d ticks: use 0 to %d, where 0 lets DelayAbove decide", c.Delay, mostDelay)
+	}
 	number("SendRate", &c.SendRate, 32_000, 1<<30)
 	number("MaxWorld", &c.MaxWorld, defaultMaxWorld, mostMaxWorld)
 	number("MaxEntities", &c.MaxEntities, defaultEntities, mostEntities)

@@ -72,6 +72,23 @@ func TestReplayConfigNumbers(t *testing.T) {
 	})
 }
 
+// TestFaultsOfNumbers: an error of a number names the least and the most, and what 0 means. NewReplay lists
+// every fault at once.
+func TestFaultsOfNumbers(t *testing.T) {
+	_, err := rollback.New(rollback.Config{Behind: -1, Delay: 31, SendRate: -1})
+	for _, text := range []string{
+		"Behind is -1 ticks: use 0 to 36000, where 0 sees the match without delay",
+		"Delay is 31 ticks: use 0 to 30, where 0 lets DelayAbove decide",
+		"SendRate is -1: use 1 to 1073741824, or 0 for 32000",
+	} {
+		require.ErrorContains(t, err, text)
+	}
+	_, err = rollback.NewReplay(rollback.ReplayConfig{MaxWorld: -1})
+	for _, text := range []string{"Protocol is nil", "From is nil", "MaxWorld is -1"} {
+		require.ErrorContains(t, err, text)
+	}
+}
+
 // TestRefusals: New names all that a protocol declares and that only a server can do, at once.
 func TestRefusals(t *testing.T) {
 	var (
@@ -104,7 +121,7 @@ func TestRefusals(t *testing.T) {
 	for _, name := range []string{
 		`audience "spies"`, "component secret: field N", "component button is declared with LocalComponent", `prefab "kept" is Interpolated`,
 		`prefab "only" is ClientOnly`, `system "judge"`, `system "glow"`, "message plain", "request plain", "OnDisconnect", "OnLevel",
-		"OnAppear", "no command",
+		"OnAppear and OnVanish are not called on peers: drop them, and read the world in a Render system", "no command",
 	} {
 		require.ErrorContains(t, err, name)
 	}

@@ -112,11 +112,13 @@ func (r *refusals) refuseHooks() {
 		n    int
 	}{
 		{"OnDisconnect", len(r.p.Handlers.Disconnects)}, {"OnReconnect", len(r.p.Handlers.Reconnects)}, {"OnLevel", len(r.p.Handlers.Levels)},
-		{"OnAppear and OnVanish", len(r.p.Handlers.Appearances)},
 	} {
 		if h.n > 0 {
 			r.refuse("%s is not called on peers: drop it", h.name)
 		}
+	}
+	if len(r.p.Handlers.Appearances) > 0 {
+		r.refuse("OnAppear and OnVanish are not called on peers: drop them, and read the world in a Render system or after Step")
 	}
 }
 

@@ -167,14 +167,16 @@ func (f *replayFile) read(from io.Reader, most int) error {
 // NewReplay reads a replay. The error lists every fault of the configuration. It also says if the replay cannot be
 // read, or is of another protocol.
 func NewReplay(cfg ReplayConfig) (*Replay, error) {
+	var errs []error
+	var p *compiled
 	if cfg.Protocol == nil {
-		return nil, errors.New("foretick: rollback.ReplayConfig.Protocol is nil")
+		errs = append(errs, errors.New("foretick: rollback.ReplayConfig.Protocol is nil"))
+	} else if err := cfg.Protocol.Err(); err != nil {
+		errs = append(errs, err)
+	} else {
+		p = compiledOf(cfg.Protocol)
+		errs = append(errs, refuseProtocol(p), p.CheckConfigTags("rollback.ReplayConfig", cfg.Tags))
 	}
-	if err := cfg.Protocol.Err(); err != nil {
-		return nil, err
-	}
-	p := compiledOf(cfg.Protocol)
-	errs := []error{refuseProtocol(p), p.CheckConfigTags("rollback.ReplayConfig", cfg.Tags)}
 	if cfg.From == nil {
 		errs = append(errs, errors.New("foretick: rollback.ReplayConfig.From is nil: open what Peer.WriteReplay wrote"))
 	}
@@ -182,7 +184,7 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 		cfg.MaxWorld = defaultMaxWorld
 	}
 	if cfg.MaxWorld < 0 || cfg.MaxWorld > mostMaxWorld {
-		errs = append(errs, fmt.Errorf("foretick: rollback.ReplayConfig.MaxWorld is %d: use up to %d, or 0 for %d", cfg.MaxWorld, mostMaxWorld, defaultMaxWorld))
+		errs = append(errs, fmt.Errorf("foretick: rollback.ReplayConfig.MaxWorld is %d: use 1 to %d, or 0 for %d", cfg.MaxWorld, mostMaxWorld, defaultMaxWorld))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
