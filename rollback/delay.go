@@ -53,8 +53,10 @@ func (d *delay) follow(t foretick.Tick) int {
 	wanted := d.wanted()
 	switch {
 	case !d.known && d.hand == 0:
-	case d.changed == 0: // the match begins
-		d.ticks, d.changed = int(math.Ceil(wanted)), t
+	case d.changed == 0: // the match begins, and little is known of the path: a tick too much goes soon
+		if d.ticks, d.changed = int(math.Ceil(wanted)), t; d.ticks > 0 && d.hand == 0 {
+			d.ticks++
+		}
 	case wanted > float64(d.ticks)+0.5 && int32(t-d.changed) >= growEvery:
 		d.ticks++
 		d.changed, d.low = t, 0
