@@ -71,11 +71,15 @@ func (r *Relay) Step(now time.Time) {
 	if r.match != nil {
 		settled := r.match.settleTicks(r.now)
 		r.match.step(r.now, r.cfg.Timeout)
-		if settled || r.now-r.sentAt >= r.interval() {
+		ended := r.match.settling.ended()
+		if !ended && (settled || r.now-r.sentAt >= r.interval()) {
 			r.send()
 		}
-		if r.match.over() {
-			r.endMatch()
+		switch {
+		case ended:
+			r.endMatch("the match is over: no match has more than 2³² ticks")
+		case r.match.over():
+			r.endMatch("the match is over")
 		}
 	}
 	if r.match == nil && r.now-r.sentAt >= idle {
@@ -121,14 +125,14 @@ func (r *Relay) Next() time.Time {
 	return r.start.Add(min(r.match.settling.nextDue(r.now), r.sentAt+r.interval()))
 }
 
-// endMatch sends away who still watches. The next player begins another match, also one that is greeting.
-func (r *Relay) endMatch() {
+// endMatch sends away who is still in the match. The next player begins another match, also one that is greeting.
+func (r *Relay) endMatch(reason string) {
 	m := r.match
 	r.counted.add(m)
 	r.match = nil
 	for i := len(r.guests.all) - 1; i >= 0; i-- {
 		if g := r.guests.all[i]; g.state != greeting {
-			r.drop(g, transport.Closed, "the match is over")
+			r.drop(g, transport.Closed, reason)
 		}
 	}
 }

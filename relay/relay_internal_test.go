@@ -519,6 +519,41 @@ func TestObserverThatPlays(t *testing.T) {
 	require.False(t, watcher.gone, watcher.reason)
 }
 
+// TestMatchEndsBeforeItsTicksWrap: a match whose ticks come near 2³² ends with a reason, also if the program was stopped
+// for so long that the clock is beyond. The next player begins another match.
+func TestMatchEndsBeforeItsTicksWrap(t *testing.T) {
+	for name, beyond := range map[string]float64{"in time": lastTick, "an hour later": lastTick + 60*3600} {
+		t.Run(name, func(t *testing.T) {
+			tb := newTable(t, Config{}, time.Millisecond)
+			a, watcher := tb.add(near), tb.watch(near)
+			tb.run(300 * time.Millisecond)
+			for _, d := range []*dummy{a, watcher} {
+				d.mute, d.still = true, true // they are not told that so much time has passed
+			}
+			m := tb.relay.match
+			m.settling.newest, m.settling.kept, m.settling.standing.Tick = lastTick-10, 0, lastTick-10
+			m.clock.origin = 0
+			m.clock.origin = tb.relay.now - m.clock.due(beyond-10)
+			tb.run(100 * time.Millisecond)
+			if name == "in time" {
+				require.Same(t, m, tb.relay.match)
+			}
+			tb.run(200 * time.Millisecond)
+			require.NotSame(t, m, tb.relay.match)
+			require.EqualValues(t, lastTick, m.settling.newest)
+			for _, d := range []*dummy{a, watcher} {
+				require.Equal(t, transport.Closed, d.code)
+				require.Contains(t, d.reason, "2³² ticks")
+			}
+			b := tb.add(near)
+			tb.run(500 * time.Millisecond)
+			require.Equal(t, 1, tb.relay.Stats().Players)
+			require.NotEqual(t, a.hello.Match, b.hello.Match)
+			require.Less(t, tb.relay.Stats().Tick, netcode.Tick(60))
+		})
+	}
+}
+
 // TestUnusedRelayCloses: with CloseAfter a relay closes once nobody has played for that time, also one to which nobody
 // ever came. A match that runs keeps it open, and so does a new one in that time.
 func TestUnusedRelayCloses(t *testing.T) {

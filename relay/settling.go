@@ -21,6 +21,10 @@ func (c *matchClock) due(ticks float64) time.Duration {
 	return c.origin + time.Duration(ticks/c.rate*float64(time.Second)) + 1
 }
 
+// lastTick is the tick after which a match ends, so that no tick of it wraps: neither that of the relay's clock, nor
+// those for which peers send commands ahead. 128 ticks a second reach it after 388 days.
+const lastTick = 1<<32 - 1<<12
+
 // settling decides when a tick settles and with which inputs, and keeps the newest settled ticks as bytes.
 type settling struct {
 	clock    *matchClock
@@ -54,6 +58,8 @@ func (s *settling) isDue(now time.Duration) bool {
 	at, t := s.clock.ticks(now), float64(s.newest+1)
 	missing, awaited := s.places.missing(s.newest + 1)
 	switch {
+	case s.ended(): // the match ends
+		return false
 	case at < t-1: // otherwise peers could make the match run faster
 		return false
 	case at >= t+s.wait:
@@ -63,6 +69,9 @@ func (s *settling) isDue(now time.Duration) bool {
 	}
 	return missing == 0
 }
+
+// ended reports whether no tick settles any more: see lastTick.
+func (s *settling) ended() bool { return s.newest >= lastTick }
 
 // nextDue returns when the next tick settles at the latest, or may settle without those that the relay
 // does not wait for.
