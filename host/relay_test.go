@@ -164,8 +164,8 @@ func TestRelays(t *testing.T) {
 	before, _ := all[0].seen()
 	require.Eventually(t, func() bool { v, _ := all[0].seen(); return v.Tick > before.Tick+30 }, time.Minute, 10*time.Millisecond, "the matches go on")
 	select {
-	case <-ran:
-		require.Fail(t, "the host ended before its last player left")
+	case err := <-ran:
+		require.Fail(t, "the host ended before its last player left", "%v", err)
 	default:
 	}
 	for _, w := range all {

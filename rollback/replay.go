@@ -207,7 +207,8 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 		return nil, errors.Join(errReplay, err)
 	}
 	r.last = r.file.begin.tick
-	for left, ok := r.file.ticks, true; len(left) > 0; r.last++ {
+	for left := r.file.ticks; len(left) > 0; r.last++ {
+		var ok bool
 		if left, ok = r.play.standing.Skip(left); !ok {
 			return nil, errReplay
 		}
