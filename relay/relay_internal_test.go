@@ -540,7 +540,7 @@ func TestMatchEndsBeforeItsTicksWrap(t *testing.T) {
 			}
 			tb.run(200 * time.Millisecond)
 			require.NotSame(t, m, tb.relay.match)
-			require.EqualValues(t, lastTick, m.settling.newest)
+			require.EqualValues(t, netcode.Tick(lastTick), m.settling.newest)
 			for _, d := range []*dummy{a, watcher} {
 				require.Equal(t, transport.Closed, d.code)
 				require.Contains(t, d.reason, "2³² ticks")
