@@ -103,11 +103,13 @@ func (e *Endpoint) Send(id transport.PeerID, b []byte) error {
 // endpoint may serve several matches, each with its own ticks. No tick is as short.
 const together = 2 * time.Millisecond
 
-// batchOf returns the batch of a datagram that is sent to a peer now.
+// batchOf returns the batch of a datagram that is sent to a peer now. Only the first one after a Flush may begin a
+// batch: those after it belong to the same.
 func (e *Endpoint) batchOf(p *peer) uint64 {
-	if batch := e.batch.Load(); batch != p.batch {
+	if flushed := e.batch.Load(); flushed != p.flushed {
+		p.flushed = flushed
 		if now := time.Now(); now.Sub(p.began) >= e.together {
-			p.batch, p.began = batch, now
+			p.batch, p.began = flushed, now
 		}
 	}
 	return p.batch

@@ -50,6 +50,7 @@ type peer struct {
 	q        *inbox.Queue
 	out      queue
 	batch    uint64        // batch of the datagram that was sent last
+	flushed  uint64        // flushed is the newest Flush before a datagram to the peer.
 	began    time.Time     // when the first datagram of batch was sent
 	wake     chan struct{} // signals a message to write, or a new state
 	greet    bool          // the hello or the accept must be sent
