@@ -37,14 +37,14 @@ func TestNewestReplacesWhatWaits(t *testing.T) {
 		want     []byte   // what is sent
 		replaced uint64
 		together time.Duration
-		slow     bool // slow lets the time of together pass within the second tick.
+		slow     bool // slow lets the time of together pass within the third tick.
 	}{
 		{"a tick at a time", [][]byte{{1}, {2}, {3}, {4}}, []byte{1, 4}, 2, 0, false},
 		{"several in a tick", [][]byte{{1}, {2, 3}, {4, 5, 6}}, []byte{1, 4, 5, 6}, 2, 0, false},
 		{"a tick without any", [][]byte{{1}, {2}, {}, {}}, []byte{1, 2}, 0, 0, false},
 		{"all in one tick", [][]byte{{1, 2, 3, 4}}, []byte{1, 2, 3, 4}, 0, 0, false},
 		{"another match's Flush", [][]byte{{1}, {2}, {3}}, []byte{1, 2, 3}, 0, time.Hour, false},
-		{"a tick sent slowly", [][]byte{{1}, {2, 3}}, []byte{1, 2, 3}, 0, time.Hour, true},
+		{"a tick sent slowly", [][]byte{{1}, {2}, {3, 4}}, []byte{1, 2, 3, 4}, 0, time.Hour, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := &Endpoint{}
@@ -71,7 +71,7 @@ func TestNewestReplacesWhatWaits(t *testing.T) {
 					if i == 0 && j == 0 {
 						<-sock.begun
 					}
-					if c.slow && i == 1 {
+					if c.slow && i == 2 {
 						e.together = 0
 					}
 				}
