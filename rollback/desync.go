@@ -18,8 +18,8 @@ type Desync struct {
 	Other foretick.PlayerID
 	// Most is true if most players have this peer's world.
 	Most bool
-	// Cause is what made the worlds differ. nil if it was not found: the other player did not answer, the worlds of
-	// tick Agreed are gone, or a search was going on, or had begun within 10 s.
+	// Cause is what made the worlds differ. nil if it was not found: the other player sent nothing, the worlds of tick
+	// Agreed are gone, or another search had begun within 10 s.
 	Cause *Cause
 	// OtherBuild is the program of Other, with its version, revision and machine as far as it knows them, such as
 	// "go1.26.0 amd64 v1 game v1.2.0". Compare it first: two builds may compute otherwise. Empty without a search.

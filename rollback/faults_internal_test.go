@@ -230,6 +230,11 @@ func TestPastIsNotShown(t *testing.T) {
 	b.join(0, far, Config{}, nil)
 	b.run(50 * time.Second)
 	l := b.join(b.net.Now(), far, Config{}, nil)
+	l.before = func(v View) {
+		if int32(b.relay.Stats().Tick-v.Tick) > 150 {
+			require.Zero(t, l.game.heard.predicted, "at tick %d", v.Tick)
+		}
+	}
 	for range 20 {
 		b.run(100 * time.Millisecond)
 		if l.peer.View().State == Playing {

@@ -16,11 +16,13 @@ type pace struct {
 	time   netcode.Time // time is that of the running Step.
 	even   bool         // even is true if settled ticks run evenly, and nothing is predicted.
 	behind foretick.Tick
+	heard  foretick.Tick // heard is the tick of the relay's clock in the newest head that came.
 	target foretick.Tick // target is the tick that is due in the running Step, ahead of the settled ones.
 }
 
 // hear takes the head of settled ticks that arrived. newest is the newest settled tick.
 func (p *pace) hear(l *link, h *settled.Head, newest foretick.Tick) {
+	p.heard = h.Clock
 	p.clock.Snapshot(l.now, h.Clock, h.Early, h.HasEarly, l.conn.RTT(), 0)
 	// While the peer catches up, what it lacks says nothing about the path.
 	if lacks := int32(h.Clock - newest); p.time.Started && lacks <= int32(p.delay.window)+int32(p.delay.rate/8) {

@@ -350,7 +350,7 @@ func (p *Peer) settle() {
 		}
 		s := p.inbox.next()
 		p.noteOwn(s)
-		p.sim.quiet = int32(p.pace.time.Command-s.Tick) > int32(p.p.TickRate)+int32(p.cfg.Behind)+settled.MaxWindow
+		p.sim.quiet = int32(p.pace.heard-s.Tick) > int32(p.p.TickRate)+int32(p.cfg.Behind)+settled.MaxWindow
 		taken := p.sim.sums.taken
 		p.sim.settle(s)
 		p.record.add(s)

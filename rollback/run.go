@@ -13,7 +13,7 @@ import (
 // It is for peers without a screen of their own.
 //
 // Run returns nil after an end that the program asked for: the context has ended, which makes Run close the peer,
-// or [Peer.Close] was called. It returns [View].Err if the connection was refused or lost for good. It also returns
+// or [Peer.Close] was called. It returns [View].Err if the relay refused the connection, or if it was lost and did not come back. It also returns
 // an error for a nil context, and for an interval that is not positive. Each of these ends closes the transport.
 func (p *Peer) Run(ctx context.Context, interval time.Duration, draw func(View)) error {
 	if ctx == nil {

@@ -47,7 +47,7 @@ type View struct {
 	// Fraction is how far the rendered frame is from Tick to the next tick, 0 to 1.
 	Fraction float32
 	// Waiting is true while an input of another player is missing for longer than the window, or in lockstep at
-	// all. The world stands still until it comes.
+	// all. No tick runs until it comes.
 	Waiting bool
 	// Delay is the input delay: how many ticks the world is behind the newest command.
 	Delay int
