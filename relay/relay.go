@@ -69,10 +69,10 @@ func (r *Relay) Step(now time.Time) {
 	r.receive()
 	r.dropSilent()
 	if r.match != nil {
-		settled := r.match.settleTicks(r.now)
+		progress := r.match.settleTicks(r.now)
 		r.match.step(r.now, r.cfg.Timeout)
 		ended := r.match.settling.ended()
-		if !ended && (settled || r.now-r.sentAt >= r.interval()) {
+		if !ended && (progress || r.now-r.sentAt >= r.interval()) {
 			r.send()
 		}
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// Standing is who plays and what each one's input was, as of one tick. The next tick is coded relative
+// Standing is who plays, with the input of each player, as of one tick. The next tick is coded relative
 // to it: the relay codes each tick once, and every peer that has the ticks before reads the same bytes.
 //
 // A tick is a byte of flags, then what they say:

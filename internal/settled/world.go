@@ -21,8 +21,8 @@ func ReadAsk(b []byte) (a Ask, err error) {
 	return a, c.Err(true)
 }
 
-// Piece is a part of a world's bytes. A world's pieces come in order, and one with the offset 0 begins a
-// world anew.
+// Piece is a part of a world's bytes. A world's pieces come in order, and one with the offset 0 begins
+// another world.
 type Piece struct {
 	Tick   netcode.Tick
 	Offset uint32

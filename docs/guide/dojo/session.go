@@ -93,7 +93,7 @@ func (p *Player) Watch(end transport.Endpoint, behind int) (err error) {
 
 // Host joins a match that this process relays. Others come by the endpoint that listens, such as that of udp.Listen,
 // and the own player through memory. Call the relay's Run in a goroutine, until the game ends. If the host leaves, the
-// match ends for everybody.
+// match ends for all players.
 func (p *Player) Host(listen transport.Endpoint) (*relay.Relay, error) {
 	both := local.New(listen)
 	relay, err := NewRelay(both)

@@ -65,8 +65,8 @@ func MoveOf(a Act) Move { return moves[a] }
 // total returns how many ticks an attack takes.
 func (m *Move) total() uint16 { return m.Startup + m.Active + m.Recovery }
 
-// Advantage returns how many ticks sooner the attacker is free than who was hit, or blocked, by the
-// first active tick. It is below 0 where the attacker is free later.
+// Advantage returns how many ticks sooner the attacker is free than the other fighter, which the
+// first active tick hit, or which blocked it. It is below 0 where the attacker is free later.
 func (m Move) Advantage() (hit, block int) {
 	left := int(m.Active-1) + int(m.Recovery)
 	return int(m.Hit) - left, int(m.Block) - left

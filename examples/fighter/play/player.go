@@ -65,7 +65,7 @@ func Join(dial func() (transport.Endpoint, error), sample func(*game.Game, rollb
 			return c
 		}),
 		OnDesync: func(d rollback.Desync) {
-			if d.Cause != nil || p.Differs == "" { // only the first desync after an agreed tick has its cause
+			if d.Cause != nil || p.Differs == "" { // one that follows soon comes without a cause
 				p.Differs = differs(d)
 			}
 		},

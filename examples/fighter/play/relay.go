@@ -77,8 +77,8 @@ func (c closing) Close(code transport.Code, reason string) error {
 	return c.Endpoint.Close(code, reason)
 }
 
-// Relay keeps two players in step until ctx ends, and then until the last of them has left. It writes to log who
-// comes and goes. It closes the endpoint, and returns what the relay counted.
+// Relay keeps two players in step until ctx ends, and then until the last of them has left. It logs players
+// that come or leave. It closes the endpoint, and returns the counters of the relay.
 func Relay(ctx context.Context, endpoint transport.Endpoint, log io.Writer) (relay.Stats, error) {
 	r, err := relay.New(relay.Config{Transport: endpoint, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {

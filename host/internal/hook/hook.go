@@ -1,5 +1,5 @@
-// Package hook lets tests pass hosts of their own to a lifecycle. Users pass a *host.Host, which may get more
-// methods.
+// Package hook lets tests give a lifecycle something else than a *host.Host. Users give it a *host.Host, which may
+// get more methods.
 package hook
 
 import "context"
