@@ -71,8 +71,8 @@ type Config struct {
 	Kind func(name string) string
 	// OnEnd, when set, is called once for each match that has ended, before Run returns. The worker of
 	// the match calls it, or Step. A separate goroutine calls it for a match that was given up, and for
-	// a match that panicked and has a tape, after the tape is written. A panic in OnEnd is counted and
-	// logged.
+	// a match that panicked and has a tape, after the tape is written. So two goroutines may call it at
+	// once. A panic in OnEnd is counted and logged.
 	OnEnd func(End)
 	// Logger logs matches that begin, end and fail. nil is silent.
 	Logger *slog.Logger

@@ -115,9 +115,9 @@ func TestRelays(t *testing.T) {
 		return ticket.JoinIdentity(string(match), player), nil
 	}})
 	require.NoError(t, err)
-	var ends []End
+	ended := make(chan End, 8) // two workers may call OnEnd at once
 	relays := make(chan *relay.Relay, 8)
-	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 2, OnEnd: func(e End) { ends = append(ends, e) },
+	h, err := New(Config{Transport: listen, OnDemand: true, Workers: 2, OnEnd: func(e End) { ended <- e },
 		NewMatch: func(_ string, end transport.Endpoint) (Match, error) {
 			r, err := relay.New(relay.Config{Transport: end, Players: 3, CloseAfter: time.Minute})
 			relays <- r
@@ -175,8 +175,9 @@ func TestRelays(t *testing.T) {
 		require.Positive(t, w.peer.Stats().Sums)
 	}
 	require.NoError(t, <-ran)
-	require.Len(t, ends, 2)
-	for _, e := range ends {
+	require.Len(t, ended, 2)
+	for range 2 {
+		e := <-ended
 		require.Nil(t, e.Panic)
 		require.NoError(t, e.Err)
 	}
