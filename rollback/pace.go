@@ -35,13 +35,15 @@ func (p *pace) settles(newest foretick.Tick) foretick.Tick {
 	if !p.even {
 		return earlier(newest, p.target) // with more input delay than the path needs, a tick waits for its time
 	}
-	return earlier(newest, p.time.Render-p.behind)
+	return earlier(newest, p.due())
 }
 
 // waits reports whether settled ticks are due that did not arrive.
-func (p *pace) waits(newest foretick.Tick) bool {
-	return p.even && int32(p.time.Render-p.behind-newest) > 0
-}
+func (p *pace) waits(newest foretick.Tick) bool { return p.even && int32(p.due()-newest) > 0 }
+
+// due returns the settled tick that is due where settled ticks run evenly. The clock counts on the tick after the
+// rendered one to be there, because what is drawn between two states needs both.
+func (p *pace) due() foretick.Tick { return p.time.Render + 1 - p.behind }
 
 // advance goes on to a time.
 func (p *pace) advance(now time.Duration) {
