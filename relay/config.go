@@ -45,9 +45,10 @@ type Config struct {
 	// error. At most 24 h.
 	CloseAfter time.Duration
 	// MaxWorld is the largest world that a peer who joins late may get, in bytes. 0 means 16 MiB.
-	// Negative is an error. At most 1 GiB. A world must also arrive within History at SendRate, in which
-	// ticks are sent too: a peer is dropped with [transport.Overflow] if the world is longer than SendRate
-	// times History, 3.8 MB by default.
+	// Negative is an error. At most 1 GiB. A world must also arrive within History, at SendRate of the relay and of
+	// the player that sends it, in which ticks and inputs are sent too. By default that is 1.7 MB, since
+	// players send 32 000 bytes a second. A peer whose world comes too late is dropped with
+	// [transport.Overflow], and the reason names what to raise: see Stats.WorldsFailed.
 	MaxWorld int
 	// SendRate limits the data sent to one peer, in bytes a second of the transport's payload. 0 means
 	// 64 000. Negative is an error. At most 2³⁰.

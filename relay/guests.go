@@ -20,6 +20,8 @@ type guest struct {
 	holds    netcode.Tick // holds is the newest settled tick that the peer has, as far as the relay knows.
 	showed   bool         // showed is true if the peer has named holds itself since it follows.
 	faults   int          // faults counts messages that could not be read.
+	world    uint32       // world is the length of the newest world that the peer took. 0 means none.
+	outrun   int          // outrun counts the worlds after which the peer did not catch up before its next ticks were gone.
 	deferred int          // deferred counts how often the guest went to the end of worlds.queue since it waits.
 }
 

@@ -138,6 +138,9 @@ func (m *match) takePresence(g *guest, p settled.Presence) error {
 	}
 	if !netcode.Newer(g.holds, p.Settled) {
 		g.holds, g.showed = p.Settled, true
+		if g.caughtUp(m.settling.newest, m.places.near) {
+			g.outrun, g.world = 0, 0
+		}
 	}
 	return nil
 }
@@ -162,6 +165,9 @@ func (m *match) passClue(g *guest, body []byte) error {
 // tick is gone waits for a world from then on.
 func (m *match) appendSettled(dst []byte, g *guest, now time.Duration, limit int) []byte {
 	if g.state == following && !m.settling.follows(g.holds) {
+		if g.world > 0 {
+			g.outrun++
+		}
 		m.worlds.await(g)
 	}
 	at := m.clock.ticks(now)

@@ -25,15 +25,17 @@ type Stats struct {
 	StoodIn uint64
 	Late    uint64 // Late counts inputs that were dropped because their tick was settled.
 
-	Joined    uint64 // Joined counts players that joined a match.
-	Left      uint64 // Left counts players that left a match.
-	Resumed   uint64 // Resumed counts how often a player came back to its place.
-	Refused   uint64 // Refused counts peers that were refused.
-	Worlds    uint64 // Worlds counts worlds that were passed on to peers that joined late.
-	Lies      uint64 // Lies counts worlds that were refused because most players have another one.
-	Compared  uint64 // Compared counts ticks whose sums of the players' worlds were compared.
-	Differed  uint64 // Differed counts ticks in Compared in which a player's world differed.
-	Malformed uint64 // Malformed counts packets and messages that were dropped because they could not be read.
+	Joined  uint64 // Joined counts players that joined a match.
+	Left    uint64 // Left counts players that left a match.
+	Resumed uint64 // Resumed counts how often a player came back to its place.
+	Refused uint64 // Refused counts peers that were refused.
+	Worlds  uint64 // Worlds counts worlds that were passed on to peers that joined late.
+	// WorldsFailed counts peers that were dropped because no world reached them in time. They were told why.
+	WorldsFailed uint64
+	Lies         uint64 // Lies counts worlds that were refused because most players have another one.
+	Compared     uint64 // Compared counts ticks whose sums of the players' worlds were compared.
+	Differed     uint64 // Differed counts ticks in Compared in which a player's world differed.
+	Malformed    uint64 // Malformed counts packets and messages that were dropped because they could not be read.
 
 	PacketsIn, PacketsOut uint64 // PacketsIn and PacketsOut count packets received and sent.
 	BytesIn, BytesOut     uint64 // BytesIn and BytesOut count their bytes, without the transport's headers.
@@ -51,6 +53,7 @@ func (s *Stats) add(m *match) {
 	s.Joined += m.places.joins
 	s.Left += m.places.leaves
 	s.Worlds += m.worlds.passed
+	s.WorldsFailed += m.worlds.failed
 	s.Lies += m.worlds.lies
 	s.Compared += m.sums.compared
 	s.Differed += m.sums.differed

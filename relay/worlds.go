@@ -2,6 +2,7 @@ package relay
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"hash"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ const (
 	nobodyPatience = 20 * time.Second // nobodyPatience is for how long a guest waits if no player can be asked.
 	mostLies       = 2                // mostLies is the number of wrong worlds with which a player is dropped.
 	mostTries      = 3                // mostTries is how often all players are asked again for a guest, and it is deferred.
+	mostOutrun     = 2                // mostOutrun is how many worlds of a guest may come too late to be of use.
 
 	// leastPieces is how many pieces a guest must take in worldPatience, if so many wait for it.
 	leastPieces = settled.MaxPieces / 4
@@ -24,8 +26,12 @@ const (
 	leastBytes = leastPieces * settled.MaxPiece
 )
 
-// tooLong is why a guest gets no world although players have it.
-const tooLong = "the world takes longer to send than the relay keeps inputs: raise relay.Config.SendRate or History"
+// Why a guest gets no world although players have it, with the length in bytes.
+const (
+	tooLong = "a world of %d bytes comes too late: raise relay.Config.SendRate or History, or shorten it"
+	tooFar  = "the peer took a world of %d bytes and not the ticks after it: raise relay.Config.SendRate or History"
+	tooSlow = "players send a world of %d bytes too slowly: raise their rollback.Config.SendRate, or relay.Config.History"
+)
 
 // worlds passes worlds from players to guests that join late: one at a time, in the order in which they
 // came. It never has a world itself, but one piece.
@@ -40,13 +46,15 @@ type worlds struct {
 	queue    []*guest // queue has the guests that wait, in the order of their turns.
 	transfer transfer // transfer is that of the first guest in queue.
 
-	passed uint64 // passed counts worlds that arrived whole and right.
+	passed uint64 // passed counts worlds that guests took whole.
+	failed uint64 // failed counts guests that were dropped because they got no world.
 	lies   uint64 // lies counts worlds that were not those of the majority.
 }
 
 // transfer is one world that is passed on. Its zero value asks nobody.
 type transfer struct {
 	from    *guest        // from is the player whose world it is.
+	whole   bool          // whole is true once a right world was sent whole. The guest has yet to take the end of it.
 	tick    netcode.Tick  // tick is the one at whose end the world is.
 	base    []byte        // base is the standing of tick. It is nil until the tick has settled.
 	until   uint32        // until is the offset up to which from was asked for pieces.
@@ -61,7 +69,9 @@ type transfer struct {
 	verdict *sumRound     // verdict is a copy of the round of tick. It is nil until that is decided.
 	asked   uint64        // asked has a bit for each player that was asked.
 	long    uint64        // long has a bit for each player in asked whose world is longer than worlds.sendable.
+	claimed uint32        // claimed is the length of the newest of these worlds.
 	tries   int           // tries counts how often all players were asked.
+	outrun  int           // outrun counts players that sent a world so slowly that the ticks after it were gone.
 }
 
 // await makes a guest wait for a world.
@@ -77,7 +87,7 @@ func (w *worlds) forget(g *guest) {
 			w.transfer = transfer{}
 		}
 	}
-	if w.transfer.from == g {
+	if w.transfer.from == g && !w.transfer.whole {
 		w.giveUp()
 	}
 }
@@ -95,6 +105,10 @@ func (w *worlds) step(now time.Duration) {
 		return
 	}
 	x, to := &w.transfer, w.queue[0]
+	if to.outrun >= mostOutrun {
+		w.refuse(to, transport.Overflow, fmt.Sprintf(tooFar, to.world))
+		return
+	}
 	if x.from == nil && !w.ask(now) {
 		w.askAgain(now, to)
 		return
@@ -104,17 +118,28 @@ func (w *worlds) step(now time.Duration) {
 		x.took, x.tookAt = now, taken
 	}
 	switch {
+	case x.whole && waits == 0:
+		w.finish(to)
+		return
 	case now-x.took > worldPatience:
 		w.deferGuest(to)
 		return
 	case x.base == nil: // its tick has not settled
 		x.news = now
 	case !w.settling.follows(x.tick) && x.got < x.until && x.got != x.total:
+		if x.outrun++; x.outrun >= mostOutrun {
+			w.refuse(to, transport.Overflow, fmt.Sprintf(tooSlow, x.total))
+			return
+		}
 		w.giveUp()
 		return
 	case !w.settling.follows(x.tick):
-		w.places.at(x.from.player).slow++ // it may have held back its pieces until now
-		w.drop(to, transport.Overflow, tooLong)
+		if !x.whole {
+			w.places.at(x.from.player).slow++ // it may have held back its pieces until now
+		}
+		w.refuse(to, transport.Overflow, fmt.Sprintf(tooLong, x.total))
+		return
+	case x.whole:
 		return
 	case waits > 0 && x.got == x.until:
 		x.news = now // the guest is slow, not the player
@@ -132,11 +157,25 @@ func (w *worlds) step(now time.Duration) {
 // deferGuest lets the other guests go before one that takes too little of its world.
 func (w *worlds) deferGuest(g *guest) {
 	if g.deferred++; g.deferred > mostTries {
-		w.drop(g, transport.Overflow, "the peer takes too little of its world")
+		w.refuse(g, transport.Overflow, "the peer takes too little of its world: its path or relay.Config.SendRate is too slow")
 		return
 	}
 	w.queue = append(slices.Delete(w.queue, 0, 1), g)
 	w.transfer = transfer{}
+}
+
+// finish makes a guest that took all of its world follow the match. Before, ticks would only take the room of pieces.
+func (w *worlds) finish(to *guest) {
+	to.state, to.holds, to.world = following, w.transfer.tick, w.transfer.total
+	w.queue = slices.Delete(w.queue, 0, 1)
+	w.transfer = transfer{}
+	w.passed++
+}
+
+// refuse drops a guest that gets no world.
+func (w *worlds) refuse(to *guest, code transport.Code, reason string) {
+	w.failed++
+	w.drop(to, code, reason)
 }
 
 // ask asks a player that was not asked yet: of those that were too slow least often, the one whose own inputs
@@ -161,7 +200,7 @@ func (w *worlds) ask(now time.Duration) bool {
 	}
 	t := w.settling.newest
 	t += netcode.Tick(w.rate) - t%netcode.Tick(w.rate)
-	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | settled.BitOf(best), long: x.long, tries: x.tries}
+	*x = transfer{from: w.places.at(best).guest, tick: t, news: now, hash: sha256.New(), asked: x.asked | settled.BitOf(best), long: x.long, claimed: x.claimed, tries: x.tries, outrun: x.outrun}
 	return true
 }
 
@@ -169,7 +208,7 @@ func (w *worlds) ask(now time.Duration) bool {
 func (w *worlds) askAgain(now time.Duration, to *guest) {
 	x := &w.transfer
 	if x.asked != 0 && x.long == x.asked {
-		w.drop(to, transport.Overflow, tooLong)
+		w.refuse(to, transport.Overflow, fmt.Sprintf(tooLong, x.claimed))
 		return
 	}
 	if x.asked != 0 {
@@ -179,7 +218,7 @@ func (w *worlds) askAgain(now time.Duration, to *guest) {
 		x.news = now
 	}
 	if x.tries > mostTries || now-x.news > nobodyPatience {
-		w.drop(to, transport.Full, "no player has a world that is that of most players")
+		w.refuse(to, transport.Full, "no player has a world that is that of most players")
 	}
 }
 
@@ -191,7 +230,8 @@ func (w *worlds) giveUp() {
 
 // askAnother ends what a player was asked for. The next step asks another one.
 func (w *worlds) askAnother() {
-	w.transfer = transfer{asked: w.transfer.asked, long: w.transfer.long, tries: w.transfer.tries}
+	x := &w.transfer
+	*x = transfer{asked: x.asked, long: x.long, claimed: x.claimed, tries: x.tries, outrun: x.outrun}
 }
 
 // take passes on a piece. A piece of another tick is one that was on its way when the player was given up.
@@ -207,7 +247,7 @@ func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
 		return netcode.ErrMalformed
 	}
 	if uint64(p.Total) > w.sendable {
-		x.long |= settled.BitOf(g.player)
+		x.long, x.claimed = x.long|settled.BitOf(g.player), p.Total
 		w.giveUp()
 		return nil
 	}
@@ -245,10 +285,7 @@ func (w *worlds) judge(to *guest) {
 		}
 	default:
 		w.send(to, settled.KindWorld, append(settled.WorldVerdict{Tick: x.tick, Total: x.total, Sum: own}.Append(nil), x.base...))
-		w.passed++
-		to.state, to.holds = following, x.tick
-		w.queue = slices.Delete(w.queue, 0, 1)
-		w.transfer = transfer{}
+		x.whole, x.sent = true, x.sent+1
 	}
 }
 
