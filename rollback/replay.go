@@ -43,6 +43,10 @@ type ReplayConfig struct {
 	Against io.Reader
 }
 
+// ErrCut is wrapped by the error of a replay whose file ends too early: a disk was full, or a copy was not ended.
+// [Replay.Step] returns it after the last tick that the file has whole. [NewReplay] returns it if there is none.
+var ErrCut = errors.New("the replay is cut off")
+
 // Divergence is the error of a [Replay] whose world is another one than that of the match.
 type Divergence struct {
 	// Agreed is the newest tick at which the worlds were equal.
@@ -75,6 +79,9 @@ func (d *Divergence) Error() string {
 //	world       length 4, and its bytes
 //	sums        number 4; each: tick 4, sum 8
 //	ticks       length 4, and the settled ticks as the relay sends them
+//	check       8 bytes: settled.SumOf all that stands before
+//
+// Of one that is cut off, read takes the ticks that are there.
 type replayFile struct {
 	protocol uint64
 	rules    settled.Rules
@@ -83,9 +90,10 @@ type replayFile struct {
 	begin    moment
 	sums     []settled.Sum
 	ticks    []byte
+	cut      bool // cut is true if the end is missing.
 }
 
-const replayMagic = "FTRB\x01"
+const replayMagic = "FTRB\x02"
 
 // WriteReplay writes the match as this peer has it up to View.Settled: with inputs alone, a few kB a minute. A peer
 // that joined late has it from there on, and of a very long match the newest 4 to 8 MiB of inputs are kept. It returns
@@ -116,6 +124,7 @@ func (f *replayFile) write(to io.Writer) error {
 		b = s.Append(b)
 	}
 	part(f.ticks)
+	b = settled.LE.AppendUint64(b, settled.SumOf(b))
 	if _, err := io.WriteString(to, replayMagic); err != nil {
 		return err
 	}
@@ -127,17 +136,24 @@ func (f *replayFile) write(to io.Writer) error {
 	return errors.Join(err, z.Close())
 }
 
-var errReplay = errors.New("foretick: rollback.ReplayConfig.From is no whole replay: read it from where Peer.WriteReplay wrote it")
+var (
+	errReplay = errors.New("foretick: rollback.ReplayConfig.From is damaged, or no replay: read it from where Peer.WriteReplay wrote it")
+	errNoTick = fmt.Errorf("foretick: %w before its first tick: copy or download it again", ErrCut)
+)
 
 // read reads a replay with a world of up to most bytes.
 func (f *replayFile) read(from io.Reader, most int) error {
 	magic := make([]byte, len(replayMagic))
-	if _, err := io.ReadFull(from, magic); err != nil || string(magic) != replayMagic {
+	n, err := io.ReadFull(from, magic)
+	switch cut := err == io.EOF || err == io.ErrUnexpectedEOF; {
+	case string(magic[:n]) != replayMagic[:n] || err != nil && !cut:
 		return errors.Join(errReplay, err)
+	case cut:
+		return errNoTick
 	}
 	limit := int64(most) + 2*mostRecord
 	b, err := io.ReadAll(io.LimitReader(flate.NewReader(from), limit+1))
-	if err != nil {
+	if f.cut = err == io.ErrUnexpectedEOF; err != nil && !f.cut {
 		return errors.Join(errReplay, err)
 	}
 	if int64(len(b)) > limit {
@@ -154,18 +170,29 @@ func (f *replayFile) read(from io.Reader, most int) error {
 	for n := c.U32(); n > 0 && !c.Bad; n-- {
 		f.sums = append(f.sums, settled.Sum{Tick: c.U32(), Sum: c.U64()})
 	}
-	f.ticks = part(c.U32())
-	if err != nil || c.Err(f.places >= 1 && f.places <= settled.MaxPlaces) != nil {
+	length := c.U32()
+	switch {
+	case c.Bad && f.cut:
+		return errNoTick
+	case c.Bad || err != nil || f.places < 1 || f.places > settled.MaxPlaces:
 		return errReplay
-	}
-	if len(f.begin.world) > most {
+	case len(f.begin.world) > most:
 		return fmt.Errorf("foretick: the replay begins with a world of %d bytes: raise rollback.ReplayConfig.MaxWorld, which is %d", len(f.begin.world), most)
+	}
+	f.ticks = c.Take(int(min(length, uint32(len(c.B)))))
+	sum := settled.SumOf(b[:len(b)-len(c.B)])
+	switch is := c.U64(); {
+	case c.Bad && f.cut: // Replay.Step says so
+	case is != sum || c.Err(true) != nil:
+		return errReplay
+	default:
+		f.cut = false
 	}
 	return nil
 }
 
-// NewReplay reads a replay. The error lists every fault of the configuration. It also says if the replay cannot be
-// read, or is of another protocol.
+// NewReplay reads a replay. The error lists every fault of the configuration. It also says if the replay is of another
+// protocol, if it is damaged, or if it is cut off before its first tick: see [ErrCut].
 func NewReplay(cfg ReplayConfig) (*Replay, error) {
 	var errs []error
 	var p *compiled
@@ -207,11 +234,19 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 		return nil, errors.Join(errReplay, err)
 	}
 	r.last = r.file.begin.tick
-	for left := r.file.ticks; len(left) > 0; r.last++ {
-		var ok bool
-		if left, ok = r.play.standing.Skip(left); !ok {
+	for left, ok := r.file.ticks, true; len(left) > 0; r.last++ {
+		at := len(r.file.ticks) - len(left)
+		if left, ok = r.play.standing.Skip(left); ok {
+			continue
+		}
+		if !r.file.cut {
 			return nil, errReplay
 		}
+		r.play.ticks = r.file.ticks[:at] // the tick that is cut through
+		break
+	}
+	if r.file.cut && r.last == r.file.begin.tick {
+		return nil, errNoTick
 	}
 	if cfg.Trace != nil || cfg.Against != nil {
 		r.play.after = func(int) { r.steps = append(r.steps, uint32(r.play.sum())) }
@@ -225,14 +260,15 @@ func (r *Replay) World() *ecs.World { return r.play.sim.world }
 // Tick returns the newest tick that ran.
 func (r *Replay) Tick() foretick.Tick { return r.play.tick() }
 
-// Last returns the tick with which the replay ends.
+// Last returns the tick with which the replay ends. Of one that is cut off it is the last tick that the file has.
 func (r *Replay) Last() foretick.Tick { return r.last }
 
 // Build returns the program that recorded the match, with its version and revision as far as it knew them.
 func (r *Replay) Build() string { return r.file.build }
 
 // Step runs the next tick. It returns false after the last one, and with an error, which ends the replay. The error
-// is a [*Divergence] if the world is another one than in the match.
+// is a [*Divergence] if the world is another one than in the match. It wraps [ErrCut] after [Replay.Last] if the file
+// is cut off.
 func (r *Replay) Step() (bool, error) {
 	if r.ended != nil {
 		return false, r.ended
@@ -242,6 +278,8 @@ func (r *Replay) Step() (bool, error) {
 	switch {
 	case err != nil:
 		err = errors.Join(errReplay, err)
+	case !more && r.file.cut:
+		err = fmt.Errorf("foretick: %w after tick %d: copy or download it again, or end there", ErrCut, r.last)
 	case more:
 		if err = r.trace(); err == nil {
 			err = r.compare()
@@ -254,13 +292,13 @@ func (r *Replay) Step() (bool, error) {
 // compare compares the world with the sum of its tick, if there is one.
 func (r *Replay) compare() error {
 	s := r.file.sums
-	if len(s) == 0 || s[0].Tick != r.Tick() {
+	if len(s) == 0 || !settled.IsSumTick(r.Tick(), r.file.rules.Rate) {
 		return nil
 	}
-	if r.play.sum() != s[0].Sum {
-		return &Divergence{Agreed: r.file.begin.tick, Tick: s[0].Tick, Recorded: r.file.build}
+	if s[0].Tick != r.Tick() || s[0].Sum != r.play.sum() {
+		return &Divergence{Agreed: r.file.begin.tick, Tick: r.Tick(), Recorded: r.file.build}
 	}
-	r.file.begin.tick, r.file.sums = s[0].Tick, s[1:]
+	r.file.begin.tick, r.file.sums = r.Tick(), s[1:]
 	return nil
 }
 

@@ -159,10 +159,12 @@ func again(file string, out io.Writer) error {
 	}
 	defer func() { _ = f.Close() }()
 	o, err := watch(f)
+	if o != nil {
+		o.print(out)
+	}
 	if err != nil {
 		return fmt.Errorf("-replay %s: %w", file, err)
 	}
-	o.print(out)
 	return nil
 }
 

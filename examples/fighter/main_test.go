@@ -106,9 +106,15 @@ func TestRun(t *testing.T) {
 
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, b[:len(b)/3], 0o600))
-	_, errs = call(1, "-replay", file)
+	require.NoError(t, os.WriteFile(file, b[:len(b)-len(b)/4], 0o600))
+	replayed, errs = call(1, "-replay", file)
 	require.Contains(t, errs, file)
+	require.Contains(t, errs, "is cut off after tick")
+	require.Contains(t, replayed, "the world's hash after", "it plays as far as it goes")
+	require.NoError(t, os.WriteFile(file, b[:len(b)/10], 0o600))
+	replayed, errs = call(1, "-replay", file)
+	require.Contains(t, errs, "is cut off before its first tick")
+	require.Empty(t, replayed)
 
 	call(0, "-help")
 	for _, bad := range [][]string{

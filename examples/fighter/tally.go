@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -52,7 +53,8 @@ func (o *tally) count(was, is *moment) {
 	}
 }
 
-// watch plays a replay and counts what happened in it. It fails where a tick computes otherwise than in the match.
+// watch plays a replay and counts what happened in it. It fails where a tick computes otherwise than in the match. Of a
+// replay that is cut off it returns what it counted, with an error that says so.
 func watch(from io.Reader) (*tally, error) {
 	g := &game.Game{}
 	r, err := rollback.NewReplay(rollback.ReplayConfig{Protocol: g.Protocol(), From: from})
@@ -61,9 +63,14 @@ func watch(from io.Reader) (*tally, error) {
 	}
 	o := &tally{attacks: map[game.Act]int{}}
 	var was moment
-	for more := true; more; {
-		if more, err = r.Step(); err != nil {
+	for {
+		more, err := r.Step()
+		if err != nil && !errors.Is(err, rollback.ErrCut) {
 			return nil, err
+		}
+		if !more {
+			o.hash = r.World().Hash(nil)
+			return o, err
 		}
 		o.ticks++
 		w := r.World()
@@ -76,8 +83,6 @@ func watch(from io.Reader) (*tally, error) {
 		o.count(&was, &is)
 		was = is
 	}
-	o.hash = r.World().Hash(nil)
-	return o, nil
 }
 
 // print prints the tally, a line for each thing.

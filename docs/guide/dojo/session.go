@@ -78,7 +78,7 @@ func Replay(from io.Reader, draw func(g *game.Game, w *ecs.World)) error {
 	}
 	for {
 		if more, err := r.Step(); !more {
-			return err // a *rollback.Divergence, if this build computes otherwise
+			return err // a *rollback.Divergence if this build computes otherwise, or rollback.ErrCut
 		}
 		draw(g, r.World())
 	}

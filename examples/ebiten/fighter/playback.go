@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -15,6 +16,7 @@ type playback struct {
 	game *game.Game
 	next time.Time // next is when the next tick is due.
 	over bool
+	cut  bool // cut is true if the file ends before the match did.
 }
 
 func newPlayback(file string) (*playback, error) {
@@ -35,17 +37,19 @@ func (p *playback) step(now time.Time) error {
 	}
 	for ; !p.over && !now.Before(p.next); p.next = p.next.Add(time.Second / game.TickRate) {
 		more, err := p.Step()
-		if err != nil {
+		if p.over, p.cut = !more, errors.Is(err, rollback.ErrCut); err != nil && !p.cut {
 			return err
 		}
-		p.over = !more
 	}
 	return nil
 }
 
 func (p *playback) line() string {
 	text := fmt.Sprintf("replay, tick %d", p.Tick())
-	if p.over {
+	switch {
+	case p.cut:
+		text += ": the file is cut off here"
+	case p.over:
 		text += ": it is over"
 	}
 	return text
