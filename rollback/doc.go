@@ -25,8 +25,8 @@
 // Shared systems, OnJoin and OnLeave, and handlers of Event.OnServer run on every peer, in every run of a tick. They
 // must give the same result on all machines: no clocks, no random numbers but Frame.Rand, no maps in their order, and
 // no values outside of the world. Handlers of OnPredicted run once, and then either those of OnConfirmed or those of
-// OnCancelled. Those of OnFinal run once their tick is settled. In a [Replay] only those of OnServer run. What only a
-// server does is refused by New. Methods of ServerFrame that only a server can carry out, such as Kick, SetTeam and
+// OnCancelled. Those of OnFinal run once their tick is settled. In a [Replay] those of OnServer run, and with Effects
+// those of OnPredicted and OnConfirmed. What only a server does is refused by New. Methods of ServerFrame that only a server can carry out, such as Kick, SetTeam and
 // SetVisible, do nothing and return false.
 //
 // Players send a sum of their world each second. The relay compares them, and tells the players whose worlds differ.

@@ -28,6 +28,8 @@ type fighters struct {
 	heard  heard
 	finals []strike
 	plant  plant
+	shown  func(f *foretick.Frame, s strike) // shown, when set, is called by the handler of OnPredicted.
+	walked func(f *foretick.Frame)           // walked, when set, is called by the system walk.
 }
 
 // plant makes a system of one peer compute otherwise, in all ticks from one on.
@@ -148,7 +150,12 @@ func (g *fighters) protocol(t testing.TB) *foretick.Protocol {
 	p.Shared("fly", g.fly, ecs.Write(&g.pos, &g.shot), ecs.ReadOther(&g.pos, &g.body), ecs.Structural())
 	p.Shared("rot", g.rot, ecs.Write(&g.crate), ecs.Structural())
 	g.hit.OnServer(p, g.strike, ecs.WriteOther(&g.body, &g.pos, &g.score), ecs.Create(&g.crate, &g.pos))
-	g.hit.OnPredicted(p, func(*foretick.Frame, foretick.By, strike) { g.heard.predicted++ })
+	g.hit.OnPredicted(p, func(f *foretick.Frame, _ foretick.By, s strike) {
+		g.heard.predicted++
+		if g.shown != nil {
+			g.shown(f, s)
+		}
+	})
 	g.hit.OnConfirmed(p, func(*foretick.Frame, foretick.By, strike) { g.heard.confirmed++ })
 	g.hit.OnCancelled(p, func(*foretick.Frame, foretick.By, strike) { g.heard.cancelled++ })
 	g.hit.OnFinal(p, func(_ *foretick.ServerFrame, _ foretick.By, s strike) { g.finals = append(g.finals, s) })
@@ -184,6 +191,9 @@ func (g *fighters) walk(f *foretick.Frame, rows ecs.Rows) {
 		if cmd[i].Jump || cmd[i].Fire {
 			body[i].Presses++
 		}
+	}
+	if g.walked != nil {
+		g.walked(f)
 	}
 	delete(g.plant.did, f.Tick)
 	g.after("walk", f, rows.Entity(0))

@@ -52,6 +52,8 @@ func (e *frameEnd) Raised(ecs.Entity, foretick.PlayerID, int) game.Fate {
 	switch {
 	case e.frames.Telling:
 		return 0
+	case e.sim.shows:
+		return game.EventHappens | game.EventPredicted
 	case e.sim.apart:
 		return game.EventHappens
 	case e.sim.quiet:

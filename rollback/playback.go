@@ -11,8 +11,8 @@ import (
 	"github.com/foretick/foretick/netcode"
 )
 
-// playback runs settled ticks in a world of its own. Handlers on screens, such as those of OnPredicted, and those
-// of OnFinal do not run.
+// playback runs settled ticks in a world of its own. Handlers of OnFinal do not run, and those for screens only in a
+// replay that shows them.
 type playback struct {
 	sim      *simulation
 	standing *settled.Standing
@@ -55,7 +55,9 @@ func (pb *playback) run() (bool, error) {
 		defer pb.sim.p.Watch(false)
 		pb.sim.mark = pb.mark
 	}
-	pb.sim.ran = pb.next.Tick // so systems see that the tick runs again
+	if !pb.sim.shows {
+		pb.sim.ran = pb.next.Tick // so systems see that the tick runs again
+	}
 	pb.sim.settle(&pb.next)
 	pb.sim.mark = nil
 	return true, nil

@@ -32,6 +32,11 @@ type ReplayConfig struct {
 	From io.Reader
 	// Tags are those of Config.Tags in the match.
 	Tags []string
+	// Effects runs handlers of OnPredicted and OnConfirmed too, in each tick: OnPredicted as the event is raised, and
+	// OnConfirmed at the tick's end. So sounds and sparks are those of a screen that never guessed wrongly, and
+	// Frame.Replay is false. False runs those of OnServer alone, and Frame.Replay is true. Those of OnFinal never run,
+	// because they write to databases.
+	Effects bool
 	// MaxWorld is the most bytes of a world with which the replay may begin. 0 means 16 MiB. Negative is an error. At
 	// most 1 GiB.
 	MaxWorld int
@@ -233,6 +238,7 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 	if err != nil {
 		return nil, errors.Join(errReplay, err)
 	}
+	r.play.sim.shows = cfg.Effects
 	r.last = r.file.begin.tick
 	for left, ok := r.file.ticks, true; len(left) > 0; r.last++ {
 		at := len(r.file.ticks) - len(left)
@@ -279,7 +285,7 @@ func (r *Replay) Step() (bool, error) {
 	case err != nil:
 		err = errors.Join(errReplay, err)
 	case !more && r.file.cut:
-		err = fmt.Errorf("foretick: %w after tick %d: copy or download it again, or end there", ErrCut, r.last)
+		err = fmt.Errorf("foretick: %w after tick %d: copy or download it again", ErrCut, r.last)
 	case more:
 		if err = r.trace(); err == nil {
 			err = r.compare()

@@ -3,6 +3,7 @@ package rollback
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -60,6 +61,41 @@ func TestReplayIsTheMatch(t *testing.T) {
 	require.Positive(t, g.heard.onServer)
 	require.Empty(t, g.finals)
 	require.Greater(t, len(r.play.sim.inputs.latest.players), 1)
+}
+
+// TestReplayWithEffects: a replay with Effects shows each event once, predicted and then confirmed, as the systems raise
+// them. None is cancelled, nothing final runs, and the worlds and their traces are the same. Without the case for shows
+// in frameEnd.Raised nothing is shown.
+func TestReplayWithEffects(t *testing.T) {
+	replay, c := recorded(t, 21, 40*time.Second)
+	var plain, shown bytes.Buffer
+	quiet, err := playAgain(t, replay, new(fighters), ReplayConfig{Trace: &plain})
+	require.NoError(t, err)
+	g := new(fighters)
+	var ticks []foretick.Tick
+	runs := 0
+	g.shown = func(f *foretick.Frame, s strike) {
+		require.Equal(t, f.Tick, s.Tick)
+		require.False(t, f.Replay)
+		ticks = append(ticks, s.Tick)
+		require.Equal(t, slices.Index(ticks, s.Tick), g.heard.confirmed, "those of the ticks before are confirmed")
+	}
+	g.walked = func(f *foretick.Frame) {
+		runs++
+		require.False(t, f.Replay)
+	}
+	r, err := playAgain(t, replay, g, ReplayConfig{Effects: true, Trace: &shown})
+	require.NoError(t, err)
+	n := g.heard.onServer
+	require.Greater(t, n, 20)
+	require.Equal(t, heard{predicted: n, confirmed: n, onServer: n}, g.heard)
+	require.Len(t, ticks, n)
+	require.IsNonDecreasing(t, ticks)
+	require.Greater(t, runs, 2000)
+	require.Empty(t, g.finals)
+	require.Equal(t, quiet.play.sum(), r.play.sum())
+	require.Equal(t, plain.Bytes(), shown.Bytes())
+	require.Equal(t, c.peer.View().Settled, r.Tick())
 }
 
 // TestReplayOfALateJoin: who joined late has the match from there on.

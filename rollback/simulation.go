@@ -31,7 +31,8 @@ type simulation struct {
 	events events
 	sums   worldSums
 
-	apart bool   // apart is true for a playback, which needs no saves and shows nothing.
+	apart bool   // apart is true for a playback, which needs no saves.
+	shows bool   // shows is true for a playback whose handlers for screens run.
 	quiet bool   // quiet is true for a tick that ran long ago: what happened in it is not shown any more.
 	mark  func() // mark, when set, is called in a tick before and after its handlers of OnServer.
 

@@ -69,10 +69,9 @@ func (p *Player) differs(d rollback.Desync) {
 	}
 }
 
-// Replay plays a match again, and gives each tick's world to draw.
-func Replay(from io.Reader, draw func(g *game.Game, w *ecs.World)) error {
-	g := &game.Game{}
-	r, err := rollback.NewReplay(rollback.ReplayConfig{Protocol: g.Protocol(), From: from})
+// Replay plays a match again, and gives each tick's world to draw. g.Heard plays the sounds.
+func Replay(from io.Reader, g *game.Game, draw func(w *ecs.World)) error {
+	r, err := rollback.NewReplay(rollback.ReplayConfig{Protocol: g.Protocol(), From: from, Effects: true})
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func Replay(from io.Reader, draw func(g *game.Game, w *ecs.World)) error {
 		if more, err := r.Step(); !more {
 			return err // a *rollback.Divergence if this build computes otherwise, or rollback.ErrCut
 		}
-		draw(g, r.World())
+		draw(r.World())
 	}
 }
 

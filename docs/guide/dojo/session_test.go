@@ -225,36 +225,44 @@ func TestDiffers(t *testing.T) {
 		require.EqualValues(t, v.Player, c.Writer)
 		require.Contains(t, c.Field, "Wins")
 		worlds := 0
-		err := dojo.Replay(&faults[i], func(*game.Game, *ecs.World) { worlds++ })
+		err := dojo.Replay(&faults[i], &game.Game{}, func(*ecs.World) { worlds++ })
 		var d *rollback.Divergence
 		require.True(t, err == nil || errors.As(err, &d), "%v", err) // the match had a world that no inputs make
 		require.Greater(t, worlds, 500)
 	}
 }
 
-// TestReplay: a match that was written plays again, to the same end.
+// TestReplay: a match that was written plays again, to the same end. It is heard as the players heard it, but for what
+// they guessed wrongly.
 func TestReplay(t *testing.T) {
 	r, relay, dial := network(t, sim.Link{Latency: 30 * time.Millisecond, Loss: 0.02})
 	r.steps = append(r.steps, relay.Step)
 	var players [2]dojo.Player
 	var presses int
-	var ear heard
+	var ears [2]heard
 	for i := range players {
 		p := &players[i]
-		r.fighter(p, uint64(i), &presses, &ear)
+		r.fighter(p, uint64(i), &presses, &ears[i])
 		require.NoError(t, p.Join(dial))
 		r.steps = append(r.steps, func(now time.Time) { p.Frame(now) })
 	}
+	settled := 0
+	r.run(time.Second)
+	players[0].Game.Settled = func(ecs.Entity, game.Strike) { settled++ }
 	r.run(time.Minute)
 	var file bytes.Buffer
 	require.NoError(t, players[0].Peer.WriteReplay(&file))
 	t.Logf("%d bytes a minute", file.Len())
 	require.Less(t, file.Len(), 6000)
-	most := 0
-	require.NoError(t, dojo.Replay(&file, func(g *game.Game, w *ecs.World) {
+	most, strikes, g := 0, 0, &game.Game{}
+	g.Heard = func(ecs.Entity, game.Strike) { strikes++ }
+	require.NoError(t, dojo.Replay(&file, g, func(w *ecs.World) {
 		if pair, ok := g.Pair(w); ok {
 			most = max(most, 2000-int(g.Fighter.Get(w, pair[0]).Life)-int(g.Fighter.Get(w, pair[1]).Life))
 		}
 	}))
 	require.Greater(t, most, 500)
+	require.Equal(t, settled, strikes)
+	require.Greater(t, strikes, 10)
+	require.InDelta(t, ears[0].strikes, strikes, 10, "the players heard what they guessed, too")
 }
