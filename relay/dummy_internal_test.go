@@ -137,7 +137,11 @@ type dummy struct {
 	wrong   uint64
 	mute    bool // sends no presence
 	deaf    bool // takes nothing that is sent to it
-	trickle bool // sends one byte of its world every four seconds
+	takes   int  // takes so many bytes a second of pieces, or none if it is negative, and all if it is 0
+	taken   float64
+	takenAt time.Duration
+	trickle bool // sends one piece of its world every four seconds
+	crumbs  bool // sends its world in pieces of a byte
 	dripped time.Duration
 	gone    bool
 	code    transport.Code
@@ -205,7 +209,7 @@ func (d *dummy) step() {
 }
 
 func (d *dummy) receive(b []byte) {
-	if d.deaf || d.conn.Receive(d.now(), b) != nil {
+	if d.deaf || d.declines(len(b)) || d.conn.Receive(d.now(), b) != nil {
 		return
 	}
 	for m, ok := d.conn.NextMessage(); ok; m, ok = d.conn.NextMessage() {
@@ -218,6 +222,19 @@ func (d *dummy) receive(b []byte) {
 	}
 	for _, ok := d.conn.NextFate(); ok; _, ok = d.conn.NextFate() {
 	}
+}
+
+// declines reports whether the dummy ignores a packet of n bytes, to take its world slowly. It takes short ones.
+func (d *dummy) declines(n int) bool {
+	if d.takes == 0 || n < 256 {
+		return false
+	}
+	d.taken = min(4096, d.taken+(d.now()-d.takenAt).Seconds()*float64(d.takes))
+	if d.takenAt = d.now(); d.taken < float64(n) {
+		return true
+	}
+	d.taken -= float64(n)
+	return false
 }
 
 func (d *dummy) readReliable(m netcode.Reliable) {
@@ -333,17 +350,21 @@ func (d *dummy) serve() {
 	if d.trickle {
 		if d.now()-d.dripped > 4*time.Second {
 			d.dripped = d.now()
-			p := settled.Piece{Tick: d.asked.Tick, Offset: d.told, Total: uint32(len(b)), Data: b[d.told : d.told+1]}
+			p := settled.Piece{Tick: d.asked.Tick, Offset: d.told, Total: uint32(len(b)), Data: b[d.told:min(len(b), int(d.told)+settled.MaxPiece)]}
 			require.NoError(d, d.conn.SendOn(settled.ChannelWorld, 0, settled.KindPiece, p.Append(nil)))
-			d.told++
+			d.told += uint32(len(p.Data))
 		}
 		return
 	}
 	if d.lies {
 		b[len(b)/2]++
 	}
+	size := settled.MaxPiece
+	if d.crumbs {
+		size = 1
+	}
 	for d.told < d.asked.Until && int(d.told) < len(b) && d.conn.PendingOn(settled.ChannelWorld) < settled.MaxPieces {
-		p := settled.Piece{Tick: d.asked.Tick, Offset: d.told, Total: uint32(len(b)), Data: b[d.told:min(len(b), int(d.told)+settled.MaxPiece)]}
+		p := settled.Piece{Tick: d.asked.Tick, Offset: d.told, Total: uint32(len(b)), Data: b[d.told:min(len(b), int(d.told)+size)]}
 		require.NoError(d, d.conn.SendOn(settled.ChannelWorld, 0, settled.KindPiece, p.Append(nil)))
 		d.told += uint32(len(p.Data))
 	}

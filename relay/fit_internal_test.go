@@ -85,10 +85,12 @@ func TestGuestThatNeverCatchesUp(t *testing.T) {
 func TestPlayerLeavesAfterItsWorld(t *testing.T) {
 	tb := lateMatch(t, 2, Config{SendRate: 7_000}, near, 35_000)
 	late := tb.watch(near)
-	for !tb.relay.match.worlds.transfer.whole {
-		tb.run(100 * time.Millisecond)
+	var from *dummy
+	for w := &tb.relay.match.worlds; len(w.taking) == 0; tb.run(100 * time.Millisecond) {
+		if w.transfer.from != nil {
+			from = tb.player(w.transfer.from.player)
+		}
 	}
-	from := tb.player(tb.relay.match.worlds.transfer.from.player)
 	from.end.Disconnect(from.peer, transport.Closed, "")
 	from.gone = true
 	tb.run(12 * time.Second)

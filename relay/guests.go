@@ -31,6 +31,7 @@ type guestState uint8
 const (
 	greeting  guestState = iota // A guest that greets has sent no hello that was taken.
 	waiting                     // A guest that waits needs a world.
+	taking                      // A guest that takes was sent a world whole, and has yet to take the end of it.
 	following                   // A guest that follows has a world, and gets settled ticks.
 )
 

@@ -39,6 +39,7 @@ func newMatch(cfg *Config, protocol uint64, r settled.Rules, now time.Duration, 
 	m.settling = &settling{clock: &m.clock, places: m.places, standing: s, wait: wait.Seconds() * m.clock.rate, ring: make([][]byte, int(cfg.History.Seconds()*m.clock.rate))}
 	m.sums = sums{places: m.places}
 	m.worlds = worlds{places: m.places, settling: m.settling, sums: &m.sums, rate: r.Rate, most: uint32(cfg.MaxWorld), drop: drop}
+	m.worlds.hurry = max(1, min(hurryPieces, cfg.SendRate/4*int(hurryPatience/time.Second)/settled.MaxPiece))
 	m.worlds.sendable = uint64(cfg.SendRate) * uint64(cfg.History/time.Millisecond) / 1000
 	return m
 }

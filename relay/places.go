@@ -28,7 +28,7 @@ type place struct {
 	repeated int          // repeated counts the ticks in a row in which an input stood in.
 	stoodIn  netcode.Tick // stoodIn is the newest tick in which an input stood in.
 	lies     int          // lies counts worlds that were not those of the majority.
-	slow     int          // slow counts worlds that the player was asked for and did not send in time.
+	slow     int          // slow counts worlds that the player was asked for and did not send in time, as places.blame does.
 	clues    int          // clues is how many more clues the player may send.
 
 	// early is how early the inputs came since the last packet to the player, as in settled.Head.
@@ -44,6 +44,7 @@ type places struct {
 	repeat   int // repeat is Config.RepeatInput in ticks.
 	near     int // near is how many settled ticks a peer may lack when it joins: half a second of them.
 
+	slowest int    // slowest is the most that slow ever was in a place. A new player begins with it.
 	stoodIn uint64 // stoodIn counts inputs that stood in.
 	late    uint64 // late counts the inputs that came too late, of buffers that are gone.
 	joins   uint64
@@ -70,12 +71,20 @@ func (p *places) of(token [16]byte) ecs.Owner {
 func (p *places) take(g *guest, token [16]byte, r *settled.Rules) ecs.Owner {
 	for i := range p.all {
 		if pl := &p.all[i]; !pl.taken {
-			*pl = place{taken: true, absent: true, token: token, person: settled.PersonOf(token), last: make([]byte, p.size)}
+			*pl = place{taken: true, absent: true, slow: p.slowest, token: token, person: settled.PersonOf(token), last: make([]byte, p.size)}
 			p.seat(pl, g, r)
 			return ecs.Owner(i + 1)
 		}
 	}
 	return 0
+}
+
+// blame counts a world that a player was asked for and did not send. A player that leaves and comes back anew is not
+// asked before those that were better.
+func (p *places) blame(player ecs.Owner) {
+	pl := p.at(player)
+	pl.slow++
+	p.slowest = max(p.slowest, pl.slow)
 }
 
 // seat makes a guest the one who plays a place. The relay does not wait for its inputs before the first

@@ -259,12 +259,15 @@ func TestTooLongCommand(t *testing.T) {
 
 // lateMatch is a match of some players that has run for longer than its ring holds.
 func lateMatch(t testing.TB, players int, cfg Config, link sim.Link, size int) *table {
-	cfg.Players, cfg.History = players+2, 10*time.Second
+	cfg.Players = players + 2
+	if cfg.History == 0 {
+		cfg.History = 10 * time.Second
+	}
 	tb := newTable(t, cfg, 2*time.Millisecond)
 	for range players {
 		tb.add(link).size = size
 	}
-	tb.run(11 * time.Second)
+	tb.run(cfg.History + time.Second)
 	require.Equal(t, players, tb.relay.Stats().Players)
 	return tb
 }
@@ -303,7 +306,10 @@ func TestWrongWorldIsRefused(t *testing.T) {
 				tb.relay.match.places.all[p].stoodIn = tb.relay.match.settling.newest
 			}
 		}
+		asked := tb.relay.match.places.at(liar.hello.Player)
+		asked.slow = 0
 		tb.run(8 * time.Second)
+		require.Equal(t, n == 1, asked.slow == 1, "it is asked after the others from now on")
 		require.EqualValues(t, n, tb.relay.Stats().Lies)
 		require.Equal(t, 1, late.worlds)
 		require.Equal(t, n == 2, liar.gone)

@@ -70,7 +70,7 @@ func (r *Relay) show() {
 	s := r.counted
 	if m := r.match; m != nil {
 		s.add(m)
-		s.Tick, s.Players, s.Waiting = m.settling.newest, m.settling.players(), len(m.worlds.queue)
+		s.Tick, s.Players, s.Waiting = m.settling.newest, m.settling.players(), len(m.worlds.queue)+len(m.worlds.taking)
 		for i := range m.places.all {
 			if pl := &m.places.all[i]; pl.joined && pl.guest == nil {
 				s.Held++

@@ -20,6 +20,11 @@ const (
 	mostTries      = 3                // mostTries is how often all players are asked again for a guest, and it is deferred.
 	mostOutrun     = 2                // mostOutrun is how many worlds of a guest may come too late to be of use.
 
+	// hurryPatience is worldPatience for a guest that others wait for. In it, the guest must take hurryPieces, or a quarter
+	// of what SendRate allows if that is less.
+	hurryPatience = 2 * time.Second
+	hurryPieces   = settled.MaxPieces / 2
+
 	// leastPieces is how many pieces a guest must take in worldPatience, if so many wait for it.
 	leastPieces = settled.MaxPieces / 4
 	// leastBytes is how many bytes of a world a player must send in worldPatience, if so many were asked for.
@@ -33,8 +38,8 @@ const (
 	tooSlow = "players send a world of %d bytes too slowly: raise their rollback.Config.SendRate, or relay.Config.History"
 )
 
-// worlds passes worlds from players to guests that join late: one at a time, in the order in which they
-// came. It never has a world itself, but one piece.
+// worlds passes worlds from players to guests that join late: one at a time. It never has a world itself, but one piece.
+// Guests that were deferred less often go first, of these players before observers, and then those that came first.
 type worlds struct {
 	places   *places
 	settling *settling
@@ -42,8 +47,10 @@ type worlds struct {
 	rate     uint8
 	most     uint32 // most is Config.MaxWorld.
 	sendable uint64 // sendable is how many bytes Config.SendRate allows to send within Config.History.
+	hurry    int    // hurry is how many pieces a guest must take in hurryPatience while others wait.
 	drop     func(g *guest, code transport.Code, reason string)
 	queue    []*guest // queue has the guests that wait, in the order of their turns.
+	taking   []*guest // taking has the guests that were sent a world whole, and have yet to take the end of it.
 	transfer transfer // transfer is that of the first guest in queue.
 
 	passed uint64 // passed counts worlds that guests took whole.
@@ -54,7 +61,6 @@ type worlds struct {
 // transfer is one world that is passed on. Its zero value asks nobody.
 type transfer struct {
 	from    *guest        // from is the player whose world it is.
-	whole   bool          // whole is true once a right world was sent whole. The guest has yet to take the end of it.
 	tick    netcode.Tick  // tick is the one at whose end the world is.
 	base    []byte        // base is the standing of tick. It is nil until the tick has settled.
 	until   uint32        // until is the offset up to which from was asked for pieces.
@@ -77,7 +83,23 @@ type transfer struct {
 // await makes a guest wait for a world.
 func (w *worlds) await(g *guest) {
 	g.state, g.showed, g.deferred = waiting, false, 0
-	w.queue = append(w.queue, g)
+	w.enqueue(g)
+}
+
+// enqueue puts a guest into the queue. The guest whose turn it is keeps it.
+func (w *worlds) enqueue(g *guest) {
+	at := len(w.queue)
+	for ; at > 1; at-- {
+		if b := w.queue[at-1]; b.deferred < g.deferred || b.deferred == g.deferred && (b.player != 0 || g.player == 0) {
+			break
+		}
+	}
+	w.queue = slices.Insert(w.queue, at, g)
+}
+
+// hurried reports whether a guest that was deferred no more often waits for the first one.
+func (w *worlds) hurried() bool {
+	return slices.ContainsFunc(w.queue[1:], func(g *guest) bool { return g.deferred <= w.queue[0].deferred })
 }
 
 // forget takes in that a guest is gone.
@@ -87,7 +109,8 @@ func (w *worlds) forget(g *guest) {
 			w.transfer = transfer{}
 		}
 	}
-	if w.transfer.from == g && !w.transfer.whole {
+	w.taking = slices.DeleteFunc(w.taking, func(t *guest) bool { return t == g })
+	if w.transfer.from == g {
 		w.giveUp()
 	}
 }
@@ -99,8 +122,9 @@ func (w *worlds) settled(t netcode.Tick) {
 	}
 }
 
-// step goes on with the first guest that waits.
+// step goes on with the first guest that waits, and lets those follow that took their worlds.
 func (w *worlds) step(now time.Duration) {
+	w.finish()
 	if len(w.queue) == 0 {
 		return
 	}
@@ -113,16 +137,18 @@ func (w *worlds) step(now time.Duration) {
 		w.askAgain(now, to)
 		return
 	}
+	least, patience := leastPieces, worldPatience
+	hurried := w.hurried()
+	if hurried {
+		least, patience = w.hurry, hurryPatience
+	}
 	waits := to.conn.PendingOn(settled.ChannelWorld)
-	if taken := x.sent - waits; waits == 0 || x.took == 0 || taken-x.tookAt >= leastPieces {
+	if taken := x.sent - waits; waits == 0 || x.took == 0 || taken-x.tookAt >= least {
 		x.took, x.tookAt = now, taken
 	}
 	switch {
-	case x.whole && waits == 0:
-		w.finish(to)
-		return
-	case now-x.took > worldPatience:
-		w.deferGuest(to)
+	case now-x.took > patience:
+		w.deferGuest(to, !hurried)
 		return
 	case x.base == nil: // its tick has not settled
 		x.news = now
@@ -134,12 +160,8 @@ func (w *worlds) step(now time.Duration) {
 		w.giveUp()
 		return
 	case !w.settling.follows(x.tick):
-		if !x.whole {
-			w.places.at(x.from.player).slow++ // it may have held back its pieces until now
-		}
+		w.places.blame(x.from.player) // it may have held back its pieces until now
 		w.refuse(to, transport.Overflow, fmt.Sprintf(tooLong, x.total))
-		return
-	case x.whole:
 		return
 	case waits > 0 && x.got == x.until:
 		x.news = now // the guest is slow, not the player
@@ -154,22 +176,30 @@ func (w *worlds) step(now time.Duration) {
 	}
 }
 
-// deferGuest lets the other guests go before one that takes too little of its world.
-func (w *worlds) deferGuest(g *guest) {
-	if g.deferred++; g.deferred > mostTries {
+// deferGuest lets the other guests go before one that takes too little of its world. It drops the guest if that was so
+// too often and bad is true.
+func (w *worlds) deferGuest(g *guest, bad bool) {
+	if g.deferred++; bad && g.deferred > mostTries {
 		w.refuse(g, transport.Overflow, "the peer takes too little of its world: its path or relay.Config.SendRate is too slow")
 		return
 	}
-	w.queue = append(slices.Delete(w.queue, 0, 1), g)
-	w.transfer = transfer{}
-}
-
-// finish makes a guest that took all of its world follow the match. Before, ticks would only take the room of pieces.
-func (w *worlds) finish(to *guest) {
-	to.state, to.holds, to.world = following, w.transfer.tick, w.transfer.total
 	w.queue = slices.Delete(w.queue, 0, 1)
 	w.transfer = transfer{}
-	w.passed++
+	w.enqueue(g)
+}
+
+// finish makes guests that took all of their worlds follow the match. Before, ticks would only take the room of pieces.
+func (w *worlds) finish() {
+	for i := len(w.taking) - 1; i >= 0; i-- {
+		switch g := w.taking[i]; {
+		case g.conn.PendingOn(settled.ChannelWorld) == 0:
+			g.state = following
+			w.taking = slices.Delete(w.taking, i, i+1)
+			w.passed++
+		case !w.settling.follows(g.holds):
+			w.refuse(g, transport.Overflow, fmt.Sprintf(tooLong, g.world))
+		}
+	}
 }
 
 // refuse drops a guest that gets no world.
@@ -222,9 +252,9 @@ func (w *worlds) askAgain(now time.Duration, to *guest) {
 	}
 }
 
-// giveUp gives up a player that did not send its world in time. Others are asked before it from now on.
+// giveUp gives up a player that did not send its world in time, or another one. Others are asked before it from now on.
 func (w *worlds) giveUp() {
-	w.places.at(w.transfer.from.player).slow++
+	w.places.blame(w.transfer.from.player)
 	w.askAnother()
 }
 
@@ -242,7 +272,7 @@ func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
 		return err
 	}
 	end := p.Offset + uint32(len(p.Data))
-	if x.base == nil || p.Offset != x.got || end > x.until || p.Total > w.most || x.total != 0 && p.Total != x.total {
+	if x.base == nil || p.Offset != x.got || len(p.Data) < settled.MaxPiece && end != p.Total || end > x.until || p.Total > w.most || x.total != 0 && p.Total != x.total {
 		w.giveUp()
 		return netcode.ErrMalformed
 	}
@@ -277,7 +307,7 @@ func (w *worlds) judge(to *guest) {
 		w.askAnother()
 	case own != x.verdict.majority:
 		w.lies++
-		w.askAnother()
+		w.giveUp()
 		pl := w.places.at(from.player)
 		if pl.lies++; pl.lies >= mostLies {
 			w.drop(from, transport.Protocol, "its world is not that of the other players")
@@ -285,7 +315,10 @@ func (w *worlds) judge(to *guest) {
 		}
 	default:
 		w.send(to, settled.KindWorld, append(settled.WorldVerdict{Tick: x.tick, Total: x.total, Sum: own}.Append(nil), x.base...))
-		x.whole, x.sent = true, x.sent+1
+		to.state, to.holds, to.world = taking, x.tick, x.total
+		w.taking = append(w.taking, to)
+		w.queue = slices.Delete(w.queue, 0, 1)
+		w.transfer = transfer{}
 	}
 }
 

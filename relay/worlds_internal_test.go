@@ -17,10 +17,10 @@ func (t *table) favour(d *dummy) {
 	t.relay.match.places.at(d.hello.Player).stoodIn = 0
 }
 
-// TestTricklingPlayerIsGivenUp: a player that sends a byte of its world now and then is given up for another
+// TestTricklingPlayerIsGivenUp: a player that sends a piece of its world now and then is given up for another
 // after worldPatience, and the next joiners get the world of another player at once.
 func TestTricklingPlayerIsGivenUp(t *testing.T) {
-	tb := lateMatch(t, 2, Config{}, near, 64)
+	tb := lateMatch(t, 2, Config{}, near, 70_000)
 	slow := tb.peers[0]
 	slow.trickle = true
 	for n, patience := range []time.Duration{worldPatience + 4*time.Second, 3 * time.Second} {
@@ -35,7 +35,7 @@ func TestTricklingPlayerIsGivenUp(t *testing.T) {
 // TestSlowPlayerIsGivenUpWhenTheRingPasses: if the relay no longer has the ticks after a world of which a player sent
 // only as much as it must, it asks another player. The joiner stays.
 func TestSlowPlayerIsGivenUpWhenTheRingPasses(t *testing.T) {
-	tb := lateMatch(t, 2, Config{}, near, 64)
+	tb := lateMatch(t, 2, Config{}, near, 70_000)
 	slow := tb.peers[0]
 	tb.favour(slow)
 	late := tb.watch(near)
