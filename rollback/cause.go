@@ -2,6 +2,7 @@ package rollback
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/ecs"
@@ -21,6 +22,8 @@ type Cause struct {
 	System string
 	// Entity has the first value that differs. [ecs.None] for a singleton.
 	Entity ecs.Entity
+	// Prefab is the name of the entity's prefab, such as "fighter". Empty for a singleton, and for an entity without one.
+	Prefab string
 	// Field is that value's path, such as "position.X".
 	Field string
 	// Own and Theirs are the values after System, on this peer and on the other one. "nothing" if there is none. With
@@ -41,7 +44,7 @@ type Cause struct {
 func (c *Cause) String() string {
 	of := c.Field
 	if c.Entity != ecs.None {
-		of += " of " + c.Entity.String()
+		of += " of " + strings.TrimLeft(c.Prefab+" "+c.Entity.String(), " ")
 	}
 	switch {
 	case c.Unsteady:

@@ -33,7 +33,8 @@
 // Two of these then run the ticks since the newest equal worlds again, and compare them until they know the tick, the
 // system, the field and both values, or that code outside of systems wrote the world: see [Config].OnDesync and
 // [Cause]. A rollback may undo a single write from outside, and then nothing differs. In a test write for some frames
-// to see it named. An entity such as 64.1 in a cause has place 64 in the world, and is the first one there.
+// to see it named. In a cause, "fighter 64.1" is an entity of the prefab fighter. It has place 64 in the world, and is the first
+// one there.
 // [Peer.WriteReplay] writes a match as its inputs, and a [Replay] plays it again, bit for bit. A build that computes
 // otherwise is told where.
 //

@@ -35,7 +35,7 @@ func Vectors() []Vector {
 		{"clue with points", "kind 7", (&settled.Clue{Player: 2, Tick: 120, Level: settled.LevelSteps, Length: 9, Points: []settled.Point{{Place: 4, Hash: 0x11223344}, {Place: 8, Hash: 5}}}).Append(nil)},
 		{"clue with the value that a system computed", "kind 7", (&settled.Clue{
 			Player: 1, Tick: 120, Level: settled.LevelValues, Length: 300, Found: true, Place: 7,
-			Cause: &settled.Finding{Spot: settled.Spot{Entity: 0x0102030405060708, Column: 3, Field: 2}, Field: "body.VY", Value: "1.5"},
+			Cause: &settled.Finding{Spot: settled.Spot{Entity: 0x0102030405060708, Column: 3, Field: 2}, Prefab: 2, Field: "body.VY", Value: "1.5"},
 		}).Append(nil)},
 		{"clue of a player whose world was written outside of systems", "kind 7", (&settled.Clue{
 			Player: 2, Tick: 120, Level: settled.LevelOutside, Build: "go1.26.0 amd64 v1 game", Cause: &settled.Finding{Field: "score.Hits", Value: "9", Expected: "1", First: 61, Last: 90},

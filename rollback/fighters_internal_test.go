@@ -51,6 +51,11 @@ func (g *fighters) after(system string, f *foretick.Frame, of ecs.Entity) {
 		times += rand.IntN(50)
 	}
 	field := g.plant.field
+	if field == "spawn" {
+		f.SpawnBy(of, &g.box)
+		g.plant.did[f.Tick] = true
+		return
+	}
 	if strings.HasPrefix(field, "score.") {
 		v, err := w.SingletonValue(field)
 		if err == nil {
@@ -67,6 +72,19 @@ func (g *fighters) after(system string, f *foretick.Frame, of ecs.Entity) {
 		err = w.SetValue(of, field, v)
 	}
 	g.plant.did[f.Tick] = err == nil
+}
+
+// prefabsOf returns the prefabs of entities that have a field.
+func prefabsOf(field string) []string {
+	switch name, _, _ := strings.Cut(field, "."); name {
+	case "position":
+		return []string{"fighter", "bolt", "box"}
+	case "fighter", "bolt":
+		return []string{name}
+	case "crate":
+		return []string{"box"}
+	}
+	return []string{""} // a singleton
 }
 
 // another returns another value of the same type.

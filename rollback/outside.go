@@ -28,6 +28,7 @@ type watchedSingle struct {
 // write is a value that code outside of systems wrote.
 type write struct {
 	entity      ecs.Entity
+	prefab      uint16 // prefab is that of settled.Finding.
 	field       string // field is a path such as "position.X".
 	first, last foretick.Tick
 	was, is     string
@@ -113,7 +114,7 @@ func (o *outside) noteFields(e ecs.Entity, now, was unsafe.Pointer) {
 
 // add notes a write after the newest tick.
 func (o *outside) add(w write) {
-	w.first, w.last = o.sim.newest, o.sim.newest
+	w.first, w.last, w.prefab = o.sim.newest, o.sim.newest, prefabOf(o.sim.p, o.sim.world, w.entity)
 	for i := range o.writes {
 		if old := &o.writes[i]; old.entity == w.entity && old.field == w.field && int32(w.first-old.last) <= int32(o.sim.p.TickRate) {
 			old.last, old.is = w.last, w.is

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/foretick/foretick"
+	"github.com/foretick/foretick/internal/game"
 	"github.com/foretick/foretick/internal/settled"
 )
 
@@ -147,22 +148,33 @@ func (s *search) checkReproduced() {
 	}
 	level, f := settled.LevelOutside, &settled.Finding{First: s.differ.Agreed, Last: s.differ.Tick}
 	if w := &s.wrote; w.field != "" {
-		f.Spot.Entity, f.Field, f.Value, f.Expected, f.First, f.Last = w.entity, w.field, w.is, w.was, w.first, w.last
+		*f = settled.Finding{Spot: settled.Spot{Entity: w.entity}, Prefab: w.prefab, Field: w.field, Value: w.is, Expected: w.was, First: w.first, Last: w.last}
 	} else if unsteady := s.findUnsteady(); unsteady != nil {
 		level, f = settled.LevelUnsteady, unsteady
 	} else if as, is := s.valuesOf(s.play.sim.sums.world), s.valuesOf(had.world); as != nil && is != nil {
-		f.Spot, f.Value, f.Expected, _ = is.difference(as)
-		f.Field, f.System = is.nameOf(f.Spot), writersOf(s.p, f.Spot)
+		if d := is.difference(as); d != nil {
+			d.First, d.Last, d.System = f.First, f.Last, writersOf(s.p, d.Spot)
+			f = d
+		}
 	}
-	s.blame(s.own, level, f)
-	s.cause.Own, s.cause.Theirs = f.Value, f.Expected
+	s.blame(s.own, level, f, f.Value, f.Expected)
 	s.tell(&settled.Clue{Level: level, Cause: f})
 }
 
 // blame names the player whose world is not what its ticks make of it.
-func (s *search) blame(player foretick.PlayerID, level settled.Level, f *settled.Finding) {
-	s.cause = Cause{Writer: player, Tick: f.First, Last: f.Last, System: f.System, Field: f.Field, Entity: f.Spot.Entity}
+func (s *search) blame(player foretick.PlayerID, level settled.Level, f *settled.Finding, own, theirs string) {
+	s.cause = Cause{Writer: player, Tick: f.First, Last: f.Last, System: f.System}
 	s.cause.Unsteady, s.cause.Outside = level == settled.LevelUnsteady, level == settled.LevelOutside
+	s.nameValue(f, own, theirs)
+}
+
+// nameValue ends the search with the value that differs.
+func (s *search) nameValue(f *settled.Finding, own, theirs string) {
+	c := &s.cause
+	c.Field, c.Entity, c.Own, c.Theirs = f.Field, f.Spot.Entity, own, theirs
+	if k := s.p.PrefabNamed(&game.NetworkID{Prefab: f.Prefab - 1}); k != nil { // 0 becomes more than there are
+		c.Prefab = k.ECS.Name()
+	}
 	s.known = s.now
 }
 
@@ -179,8 +191,7 @@ func (s *search) hear(c *settled.Clue) {
 	case c.Level < settled.LevelOutside:
 		s.waiting = c
 	case c.Cause != nil:
-		s.blame(c.Player, c.Level, c.Cause)
-		s.cause.Own, s.cause.Theirs = c.Cause.Expected, c.Cause.Value
+		s.blame(c.Player, c.Level, c.Cause, c.Cause.Expected, c.Cause.Value)
 		s.tell(&settled.Clue{Level: settled.LevelTicks}) // for the build
 	}
 }
@@ -265,15 +276,10 @@ func (s *search) worldOf(pb *playback) *moment {
 
 // conclude ends the search with both values.
 func (s *search) conclude(own, theirs *settled.Finding) {
-	c := &s.cause
-	c.Last, c.Field, c.Entity, c.Own, c.Theirs = c.Tick, own.Field, own.Spot.Entity, own.Value, theirs.Value
-	switch order := own.Spot.Compare(theirs.Spot); { // of two other spots, only one side has the first
-	case own.Field == "" || order > 0 && theirs.Field != "":
-		c.Field, c.Entity, c.Own = theirs.Field, theirs.Spot.Entity, missing
-	case theirs.Field == "" || order < 0:
-		c.Theirs = missing
-	}
-	s.known, s.done = s.now, true
+	f := joinFindings(own, theirs)
+	s.cause.Last = s.cause.Tick
+	s.nameValue(f, f.Value, f.Expected)
+	s.done = true
 }
 
 // list is what both compare. hashes has a hash for each place, of all up to it.

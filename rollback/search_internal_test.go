@@ -55,6 +55,7 @@ func TestDifferentSystem(t *testing.T) {
 			require.Equal(t, first, d.Cause.Tick, "%v: %v", p, d.Cause)
 			require.Equal(t, p.system, d.Cause.System)
 			require.Equal(t, p.field, d.Cause.Field)
+			require.Contains(t, prefabsOf(p.field), d.Cause.Prefab)
 			require.False(t, d.Cause.Outside)
 			require.Equal(t, buildName(), d.OtherBuild)
 			require.NotEqual(t, d.Cause.Own, d.Cause.Theirs)
@@ -64,6 +65,27 @@ func TestDifferentSystem(t *testing.T) {
 		}
 		if n < len(plants) {
 			t.Log(corners[0].desyncs[0].Cause)
+		}
+	}
+}
+
+// TestOnlyOneHasIt: where a system spawns an entity on one of two peers, both are told its prefab. Without Finding.Prefab
+// the one that lacks it is not.
+func TestOnlyOneHasIt(t *testing.T) {
+	for n := range 2 {
+		b := newBout(t, uint64(n), relay.Config{Players: 2})
+		corners := []*corner{b.join(0, far, Config{}, nil), b.join(0, far, Config{}, nil)}
+		corners[n].game.plant = plant{system: "OnServer handlers", field: "spawn", from: 120, did: map[foretick.Tick]bool{}}
+		b.run(12 * time.Second)
+		for i, c := range corners {
+			require.NotEmpty(t, c.desyncs)
+			cause := c.desyncs[0].Cause
+			require.NotNil(t, cause)
+			require.Equal(t, [2]string{"OnServer handlers", "box"}, [2]string{cause.System, cause.Prefab}, "%v", cause)
+			require.Equal(t, i != n, cause.Own == missing, "%v", cause)
+			require.Equal(t, i == n, cause.Theirs == missing, "%v", cause)
+			require.Contains(t, cause.String(), " of box "+cause.Entity.String()+": here ")
+			t.Log(cause)
 		}
 	}
 }
@@ -88,6 +110,7 @@ func TestUnsteadySystem(t *testing.T) {
 			require.True(t, cause.Unsteady, "%v: %v", p, cause)
 			require.False(t, cause.Outside)
 			require.Equal(t, [2]string{p.system, p.field}, [2]string{cause.System, cause.Field})
+			require.Contains(t, prefabsOf(p.field), cause.Prefab)
 			require.GreaterOrEqual(t, cause.Tick, p.from)
 			require.Equal(t, corners[n%2].peer.View().Player, cause.Writer)
 			require.Greater(t, c.peer.Stats().Desyncs, uint64(3))
@@ -137,6 +160,7 @@ func TestWrittenOutside(t *testing.T) {
 			require.True(t, d.Cause.Outside, "%v: %v", field, d.Cause)
 			require.Equal(t, wrong.peer.View().Player, d.Cause.Writer)
 			require.Equal(t, field, d.Cause.Field, "%v", d.Cause)
+			require.Equal(t, field[:5] != "score", d.Cause.Prefab == "fighter", "%v", d.Cause)
 			require.Equal(t, wrote[0], d.Cause.Tick)
 			require.Equal(t, buildName(), d.OtherBuild)
 			require.Contains(t, wrote, d.Cause.Last)

@@ -140,7 +140,7 @@ func (r *reader) describe(of string, b []byte) (string, error) {
 }
 
 func clue(out *strings.Builder, w *wire) {
-	w.bad = len(w.b) > 1053
+	w.bad = len(w.b) > 1055
 	player, tick, level, flags, length, place := w.upTo(64), w.unsigned(4), w.upTo(4), w.upTo(3), w.unsigned(4), w.unsigned(4)
 	fmt.Fprintf(out, "clue player %d tick %d level %d length %d", player, tick, level, length)
 	if w.bad = w.bad || player == 0; flags&1 == 1 {
@@ -151,7 +151,7 @@ func clue(out *strings.Builder, w *wire) {
 	}
 	fmt.Fprintf(out, " build %q", w.take(int(w.upTo(100))))
 	if flags&2 == 2 {
-		fmt.Fprintf(out, " entity %x component %d field %d first %d last %d", w.unsigned(8), w.unsigned(2), w.unsigned(2), w.unsigned(4), w.unsigned(4))
+		fmt.Fprintf(out, " entity %x component %d field %d prefab %d first %d last %d", w.unsigned(8), w.unsigned(2), w.unsigned(2), w.unsigned(2), w.unsigned(4), w.unsigned(4))
 		for range 4 {
 			fmt.Fprintf(out, " %q", w.take(int(w.upTo(100))))
 		}

@@ -50,10 +50,11 @@ func (s *search) findUnsteady() *settled.Finding {
 	if as == nil || is == nil {
 		return nil
 	}
-	f := settled.Finding{First: one.tick(), Last: one.tick(), System: one.stepName(differs)}
-	f.Spot, f.Value, f.Expected, _ = is.difference(as)
-	f.Field = is.nameOf(f.Spot)
-	return &f
+	f := is.difference(as)
+	if f != nil {
+		f.First, f.Last, f.System = one.tick(), one.tick(), one.stepName(differs)
+	}
+	return f
 }
 
 // valuesOf returns the values of a world that is given as bytes, or nil if it cannot be read.
@@ -63,7 +64,7 @@ func (s *search) valuesOf(world []byte) *values {
 	if err != nil {
 		return nil
 	}
-	return valuesOf(s.p.Types, pb.sim.world)
+	return valuesOf(s.p, pb.sim.world)
 }
 
 // writersOf returns the names of the systems that declare that they write the component or singleton of a spot.

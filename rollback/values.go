@@ -14,7 +14,7 @@ import (
 // values are all values of a world, in an order that is the same on all machines: singletons first, then entities
 // by their handles, each with its components and its parent.
 type values struct {
-	types   *ecs.Types
+	p       *compiled
 	world   *ecs.World
 	singles []ecs.TypeInfo
 	spots   []settled.Spot
@@ -24,8 +24,9 @@ type values struct {
 const parentColumn = 1 << 9
 
 // valuesOf lists the values of a world, which must not change as long as they are used.
-func valuesOf(t *ecs.Types, w *ecs.World) *values {
-	v := &values{types: t, world: w, singles: t.Singletons()}
+func valuesOf(p *compiled, w *ecs.World) *values {
+	t := p.Types
+	v := &values{p: p, world: w, singles: t.Singletons()}
 	for i := range v.singles {
 		v.add(ecs.None, uint16(i), len(v.singles[i].Fields))
 	}
@@ -77,7 +78,7 @@ func (v *values) find(s settled.Spot) (name string, f *ecs.Field, at unsafe.Poin
 		info = v.singles[s.Column]
 		at = ecs.Engine(v.world).SingletonPointer(info.ID)
 	default:
-		info = v.types.Info(ecs.ID(s.Column))
+		info = v.p.Types.Info(ecs.ID(s.Column))
 		at = ecs.Engine(v.world).Pointer(s.Entity, info.ID)
 	}
 	if int(s.Field) >= len(info.Fields) {
@@ -136,30 +137,32 @@ func textAt(f *ecs.Field, at unsafe.Pointer) string {
 // mostValueText is how many bytes of a value are told.
 const mostValueText = 100
 
-// difference returns the first spot at which two worlds differ, and the values there. It returns false if all
-// values are equal.
-func (v *values) difference(o *values) (s settled.Spot, own, other string, found bool) {
+// difference returns the first value that differs in two worlds, or nil if all are equal. Expected is the other one.
+func (v *values) difference(o *values) *settled.Finding {
 	for i := range max(len(v.spots), len(o.spots)) {
-		switch {
-		case i < len(v.spots) && i < len(o.spots) && v.hashes[i] == o.hashes[i]:
-		case i >= len(o.spots) || i < len(v.spots) && v.spots[i].Compare(o.spots[i]) < 0:
-			return v.spots[i], v.text(v.spots[i]), missing, true
-		case i >= len(v.spots) || v.spots[i] != o.spots[i]:
-			return o.spots[i], missing, o.text(o.spots[i]), true
-		default:
-			return v.spots[i], v.text(v.spots[i]), o.text(o.spots[i]), true
+		if i >= len(v.spots) || i >= len(o.spots) || v.hashes[i] != o.hashes[i] {
+			return joinFindings(v.findingAt(i), o.findingAt(i))
 		}
 	}
-	return s, "", "", false
+	return nil
 }
 
 // missing is the value of what does not exist.
 const missing = "nothing"
 
-// nameOf returns the path of a spot's field, such as "position.X".
-func (v *values) nameOf(s settled.Spot) string {
-	name, _, _ := v.find(s)
-	return name
+// joinFindings returns what one side has where two lists of values begin to differ. Expected is what the other side
+// has. Of two other spots, only one side has the first.
+func joinFindings(own, other *settled.Finding) *settled.Finding {
+	f := *own
+	f.Expected = other.Value
+	switch order := own.Spot.Compare(other.Spot); {
+	case own.Field == "" || order > 0 && other.Field != "":
+		f = *other
+		f.Value, f.Expected = missing, other.Value
+	case other.Field == "" || order < 0:
+		f.Expected = missing
+	}
+	return &f
 }
 
 // findingAt returns what is at a place of the list. Beyond its end there is nothing.
@@ -168,5 +171,14 @@ func (v *values) findingAt(place int) *settled.Finding {
 		return &settled.Finding{Value: missing}
 	}
 	s := v.spots[place]
-	return &settled.Finding{Spot: s, Field: v.nameOf(s), Value: v.text(s)}
+	name, _, _ := v.find(s)
+	return &settled.Finding{Spot: s, Prefab: prefabOf(v.p, v.world, s.Entity), Field: name, Value: v.text(s)}
+}
+
+// prefabOf returns 1 + the number of an entity's prefab, or 0 if it has none.
+func prefabOf(p *compiled, w *ecs.World, of ecs.Entity) uint16 {
+	if id := p.Identity.Find(w, of); id != nil {
+		return id.Prefab + 1
+	}
+	return 0
 }

@@ -43,6 +43,7 @@ type Point struct {
 // Finding is a value of one side.
 type Finding struct {
 	Spot        Spot
+	Prefab      uint16 // Prefab is 1 + the number of the entity's prefab as declared. It is 0 for none.
 	Field       string // Field is a path such as "position.X".
 	Value       string
 	Expected    string       // Expected is what the ticks make of it, from LevelOutside on.
@@ -66,7 +67,7 @@ const (
 	MostPoints = 64
 	MostClues  = 64  // MostClues is how many clues the relay passes on for a player and differ.
 	mostText   = 100 // mostText is how many bytes a text of a clue may have.
-	mostClue   = 1 + 4 + 1 + 1 + 4 + 4 + 1 + 8*MostPoints + 1 + mostText + 8 + 2 + 2 + 4 + 4 + 4*(1+mostText)
+	mostClue   = 1 + 4 + 1 + 1 + 4 + 4 + 1 + 8*MostPoints + 1 + mostText + 8 + 2 + 2 + 2 + 4 + 4 + 4*(1+mostText)
 )
 
 const (
@@ -92,7 +93,7 @@ func (c *Clue) Append(dst []byte) []byte {
 	dst = appendText(dst, c.Build)
 	if f := c.Cause; f != nil {
 		dst = LE.AppendUint64(dst, uint64(f.Spot.Entity))
-		dst = LE.AppendUint16(LE.AppendUint16(dst, f.Spot.Column), f.Spot.Field)
+		dst = LE.AppendUint16(LE.AppendUint16(LE.AppendUint16(dst, f.Spot.Column), f.Spot.Field), f.Prefab)
 		dst = LE.AppendUint32(LE.AppendUint32(dst, f.First), f.Last)
 		dst = appendText(appendText(appendText(appendText(dst, f.Field), f.Value), f.Expected), f.System)
 	}
@@ -131,7 +132,7 @@ func ReadClue(b []byte) (cl Clue, err error) {
 	if flags&clueCause != 0 && !c.Bad && right {
 		f := &Finding{}
 		f.Spot = Spot{ecs.Entity(c.U64()), c.U16(), c.U16()}
-		f.First, f.Last = c.U32(), c.U32()
+		f.Prefab, f.First, f.Last = c.U16(), c.U32(), c.U32()
 		f.Field, f.Value, f.Expected, f.System = text(), text(), text(), text()
 		cl.Cause = f
 	}

@@ -41,8 +41,8 @@ func TestWireVectors(t *testing.T) {
 	f := settled.Differ{Tick: 120, Agreed: 60, Other: 2, Theirs: 3, Most: true}
 	check("differ", "780000003c00000003000000000000000201", f.Append(nil), func(b []byte) (any, error) { return settled.ReadDiffer(b) }, f)
 	cl := settled.Clue{Player: 2, Tick: 120, Level: settled.LevelValues, Length: 300, Points: []settled.Point{{7, 0x01020304}}, Place: 9, Found: true, Build: "b",
-		Cause: &settled.Finding{Spot: settled.Spot{5, 3, 1}, Field: "a.B", Value: "1", Expected: "2", System: "s", First: 60, Last: 61}}
-	check("clue", "02780000000203"+"2c01000009000000"+"010700000004030201"+"0162"+"050000000000000003000100"+"3c0000003d000000"+"03612e42"+"0131"+"0132"+"0173", cl.Append(nil), func(b []byte) (any, error) { return settled.ReadClue(b) }, cl)
+		Cause: &settled.Finding{Spot: settled.Spot{5, 3, 1}, Prefab: 2, Field: "a.B", Value: "1", Expected: "2", System: "s", First: 60, Last: 61}}
+	check("clue", "02780000000203"+"2c01000009000000"+"010700000004030201"+"0162"+"0500000000000000030001000200"+"3c0000003d000000"+"03612e42"+"0131"+"0132"+"0173", cl.Append(nil), func(b []byte) (any, error) { return settled.ReadClue(b) }, cl)
 	a := settled.Ask{Tick: 60, Until: 65536}
 	check("ask", "3c00000000000100", a.Append(nil), func(b []byte) (any, error) { return settled.ReadAsk(b) }, a)
 	pc := settled.Piece{Tick: 60, Offset: 1024, Total: 1026, Data: []byte{7, 8}}
