@@ -102,6 +102,15 @@ func (l *link) watch() {
 	}
 }
 
+// nextReliable returns the next reliable message. A world stays in its channel until the welcome of this connection has
+// come, which travels on another channel and may be lost.
+func (l *link) nextReliable() (netcode.Reliable, bool) {
+	if r, ok := l.conn.NextReliableOn(settled.ChannelMain); ok || !l.let {
+		return r, ok
+	}
+	return l.conn.NextReliableOn(settled.ChannelWorld)
+}
+
 // drop ends the connection from this side.
 func (l *link) drop(code transport.Code, reason string) {
 	l.endpoint.Disconnect(l.peer, code, reason)

@@ -171,7 +171,7 @@ func (p *Peer) readPacket() {
 			errs = errors.Join(errs, p.takeSettled(m.Body))
 		}
 	}
-	for r, ok := l.conn.NextReliable(); ok; r, ok = l.conn.NextReliable() {
+	for r, ok := l.nextReliable(); ok; r, ok = l.nextReliable() {
 		errs = errors.Join(errs, p.takeReliable(r.Kind, r.Payload))
 	}
 	if errs != nil && l.up {
