@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/foretick/foretick/internal/seedtest"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/transport/sim"
 )
@@ -109,7 +110,7 @@ type benchFigure struct {
 
 // measureMatches plays all matches and returns the means.
 func (c BenchConfig) measureMatches(newPlayer func() Player) ([]benchFigure, error) {
-	if buildTags != "" {
+	if seedtest.BuildTags != "" {
 		return nil, errBenchDebug
 	}
 	if newPlayer == nil {

@@ -2,10 +2,10 @@ package simtest
 
 import (
 	"fmt"
-	"path"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/foretick/foretick/internal/seedtest"
 )
 
 // Check plays the plan with each of n seeds, 1 to n. It stops at the first seed that
@@ -20,15 +20,12 @@ import (
 // map's order.
 func Check(tb testing.TB, p Plan, n int) []Outcome {
 	tb.Helper()
-	first, last := uint64(1), uint64(n)
-	if seed, ok := wantedSeed(tb); ok {
-		first, last = seed, seed
-	}
+	first, last := seedtest.Range(tb, n)
 	var all []Outcome
 	for seed := first; seed <= last; seed++ {
 		out, err := p.Run(seed)
 		if err != nil {
-			tb.Fatalf("simtest: seed %d: %v\nuntil then: %v\n%sto play it again: %s", seed, err, out, p.repeats(out), replay(tb.Name(), seed, testPackage()))
+			tb.Fatalf("simtest: seed %d: %v\nuntil then: %v\n%sto play it again: %s", seed, err, out, p.repeats(out), seedtest.Command(tb, seed))
 		}
 		tb.Logf("%v", out)
 		for _, line := range out.Lost {
@@ -66,39 +63,6 @@ func (p Plan) repeats(failed Outcome) string {
 
 // doesNotRepeat is the text of a match that takes another course when it is played again.
 const doesNotRepeat = "this match does not repeat from its seed: a server system or the test's script draws from math/rand without a fixed seed, reads a clock, or ranges over a map"
-
-// replay returns the command that replays a test's seed, from anywhere in the module.
-func replay(test string, seed uint64, pkg string) string {
-	if pkg != "" {
-		pkg = " " + pkg
-	}
-	return fmt.Sprintf("%s=%d go test -count=1 -v%s -run '^%s$'%s", seedVariable, seed, buildTags, strings.ReplaceAll(test, "/", "$/^"), pkg)
-}
-
-// testPackage returns the import path of the package whose test runs in this
-// goroutine, "" if unknown.
-func testPackage() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	for last := ""; ; {
-		f, more := frames.Next()
-		if f.Function == "testing.tRunner" {
-			return packageOf(last)
-		}
-		if last = f.Function; !more {
-			return ""
-		}
-	}
-}
-
-// packageOf returns the import path in a function's name. For an external test
-// package it is the package under test.
-func packageOf(function string) string {
-	function, _, _ = strings.Cut(function, "[") // type arguments
-	dir, name := path.Split(function)
-	name, _, _ = strings.Cut(name, ".")
-	return dir + strings.ReplaceAll(strings.TrimSuffix(name, "_test"), "%2e", ".")
-}
 
 // String returns a one-line summary of the outcome.
 func (o Outcome) String() string {

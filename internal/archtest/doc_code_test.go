@@ -136,6 +136,12 @@ var docCode = map[string]map[string]string{
 			draw   func(*ecs.World)
 		}`,
 	},
+	"rollback/rollbacktest/doc.go": {"func TestMyGame(": `
+		type pad struct{ X int8 }
+		type protocols interface{ Protocol() *foretick.Protocol }
+		type Game struct { protocols; Cmd ecs.Component[pad] }
+		type bot interface { press(rollback.View) pad }
+		var NewBot func(*Game, uint64) bot`},
 	"simtest/doc.go": {
 		"func TestMyGame(": `
 		type pad struct{ X int8 }
@@ -369,7 +375,7 @@ func docImports(t string) string {
 		return module
 	}
 	for _, p := range []string{
-		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "relay", "rollback", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
+		"bots", "bridge", "client", "ecs", "flight", "host", "host/lifecycle", "host/lifecycle/agones", "host/lifecycle/agones/agonestest", "input", "inspect", "inspect/web", "lagcomp", "netcode", "observe", "relay", "rollback", "rollback/rollbacktest", "schema", "server", "simtest", "simtest/pair", "snapshot", "stats", "stats/metrics", "transport",
 		"transport/dtls", "transport/impair", "transport/local", "transport/multi", "transport/sim", "transport/ticket", "transport/transporttest", "transport/udp", "transport/ws",
 	} {
 		if t == p[strings.LastIndexByte(p, '/')+1:] {

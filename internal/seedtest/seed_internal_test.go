@@ -1,4 +1,4 @@
-package simtest
+package seedtest
 
 import (
 	"testing"
@@ -19,8 +19,8 @@ func TestPackageOf(t *testing.T) {
 	} {
 		require.Equal(t, want, packageOf(function), function)
 	}
-	require.Equal(t, "github.com/foretick/foretick/simtest", testPackage())
+	require.Equal(t, "github.com/foretick/foretick/internal/seedtest", testPackage())
 	t.Run("deep", func(t *testing.T) {
-		func() { require.Equal(t, "github.com/foretick/foretick/simtest", testPackage()) }()
+		func() { require.Equal(t, "github.com/foretick/foretick/internal/seedtest", testPackage()) }()
 	})
 }
