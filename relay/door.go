@@ -16,14 +16,14 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 	d, err := settled.ReadDeclaration(h.Data)
 	switch draining := r.draining.Load(); {
 	case h.Version != netcode.Version:
-		return transport.Mismatch, "this relay speaks another version of the library's own protocol"
+		return transport.Mismatch, "the relay has another version of Foretick: build the relay and all peers with the same"
 	case err != nil || d.Rate > standard.MaxTickRate:
 		return transport.Malformed, "the hello is no peer's of a rollback match"
 	case h.Role > netcode.RoleObserve:
 		return transport.Refused, fmt.Sprintf("this relay does not know role %d: it takes players (0) and observers (1)", h.Role)
 	case r.match == nil && h.Role == netcode.RoleObserve:
-		if !g.observes && r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
-			return transport.Full, "no more observers are let in"
+		if reason := r.crowded(g); reason != "" {
+			return transport.Full, reason
 		}
 		g.observes, g.heard = true, now
 		return 0, ""
@@ -41,8 +41,8 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 	}
 	var w settled.Welcome
 	if h.Role == netcode.RoleObserve {
-		if !g.observes && r.guests.observers() >= max(r.cfg.MaxObservers, 0) {
-			return transport.Full, "no more observers are let in"
+		if reason := r.crowded(g); reason != "" {
+			return transport.Full, reason
 		}
 		g.observes = true
 		w = m.admit(g, &d)
@@ -53,6 +53,14 @@ func (r *Relay) takeHello(now time.Duration, g *guest, h netcode.Hello) (code tr
 	r.cfg.Logger.Info("a peer came", "peer", g.peer, "player", g.player, "observes", g.observes, "resumed", w.Resumed, "world", w.World)
 	_ = g.conn.SendReliable(w.Next, settled.KindWelcome, w.Append(nil)) // the first message of a connection has room
 	return 0, ""
+}
+
+// crowded returns why a guest cannot observe, if it cannot.
+func (r *Relay) crowded(g *guest) string {
+	if most := max(r.cfg.MaxObservers, 0); !g.observes && r.guests.observers() >= most {
+		return fmt.Sprintf("no more observers are let in: relay.Config.MaxObservers is %d", most)
+	}
+	return ""
 }
 
 // seat gives a guest its earlier place, or a free one.
@@ -73,7 +81,7 @@ func (r *Relay) seat(g *guest, h *netcode.Hello, d *settled.Declaration) (w sett
 		}
 		r.cfg.draw(token[:])
 		if player = m.places.take(g, token, &m.rules); player == 0 {
-			return w, transport.Full, "the match is full"
+			return w, transport.Full, fmt.Sprintf("the match is full: relay.Config.Players is %d", r.cfg.Players)
 		}
 		d.Match = 0 // a world of a place that is gone may be another match's
 	}

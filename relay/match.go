@@ -53,16 +53,16 @@ func (m *match) over() bool {
 func (m *match) refuses(protocol uint64, r *settled.Rules) string {
 	own := &m.rules
 	switch {
-	case protocol != m.protocol:
-		return "another game plays here: the protocol differs"
 	case r.Rate != own.Rate:
-		return fmt.Sprintf("the match has %d ticks a second, not %d", own.Rate, r.Rate)
+		return fmt.Sprintf("the match has %d ticks a second, not %d: build all peers from the same source", own.Rate, r.Rate)
 	case r.Window != own.Window:
-		return fmt.Sprintf("the match has a window of %d ticks, not %d", own.Window, r.Window)
+		return fmt.Sprintf("the match has a window of %d ticks, not %d: give all peers the same rollback.Config.Window", own.Window, r.Window)
 	case r.Size != own.Size || !slices.Equal(r.Fields, own.Fields):
-		return "the match has another command"
+		return "the match has another command: build all peers from the same source"
 	case r.Tags != own.Tags:
-		return "the match has other tags"
+		return "the match has other tags: give all peers the same rollback.Config.Tags"
+	case protocol != m.protocol: // last, because it has the rate and the command
+		return "the protocol differs from that of the match: build all peers from the same source"
 	}
 	return ""
 }

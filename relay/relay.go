@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -192,12 +193,12 @@ func (r *Relay) connect(peer transport.PeerID) {
 		return
 	}
 	if len(r.guests.all) >= 2*(r.cfg.Players+max(r.cfg.MaxObservers, 0))+16 {
-		r.endpoint.Disconnect(peer, transport.Full, "too many peers wait")
+		r.endpoint.Disconnect(peer, transport.Full, "too many peers wait to be let in: try again later")
 		r.counted.Refused++
 		return
 	}
 	if info.MTU > 0 && info.MTU < settled.MostTick+100 {
-		r.endpoint.Disconnect(peer, transport.Refused, "the transport's packets are too short")
+		r.endpoint.Disconnect(peer, transport.Refused, fmt.Sprintf("the transport carries packets of %d bytes, and a match needs %d", info.MTU, settled.MostTick+100))
 		r.counted.Refused++
 		return
 	}

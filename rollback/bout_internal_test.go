@@ -79,12 +79,15 @@ func newBout(t testing.TB, seed uint64, cfg relay.Config) *bout {
 	return b
 }
 
-// join lets a player join at a time. cfg has no Protocol, Transport and Sample. press is nil for a player that
+// join lets a player join at a time. cfg has no Transport and Sample, and a Protocol only
+// for a spectator. press is nil for a player that
 // presses keys at random.
 func (b *bout) join(at time.Duration, link sim.Link, cfg Config, press func(View) control) *corner {
 	c := &corner{game: new(fighters), end: b.net.Dial(b.out, link, link)}
 	hands := random{Rand: rand.New(rand.NewPCG(uint64(len(b.corners)), b.seed))}
-	cfg.Protocol, cfg.Transport = c.game.protocol(b.t), spoiled{c.end, c}
+	if cfg.Transport = (spoiled{c.end, c}); cfg.Protocol == nil {
+		cfg.Protocol = c.game.protocol(b.t)
+	}
 	if !cfg.Observe {
 		cfg.Sample = Sample(&c.game.cmd, func(v View) control {
 			next := press

@@ -20,7 +20,7 @@
 // Struct tags and options that say how state travels (step, min, max, lerp, FullPrecision) have no effect on
 // components here, since no state is sent. The tags of the command round it, for its own player too. The relay
 // refuses a peer with another tick rate, window, command or tags and names that. Anything else of the protocol is
-// "the protocol differs".
+// "the protocol differs". What went wrong is in [View].Err, with what to do about it.
 //
 // Shared systems, OnJoin and OnLeave, and handlers of Event.OnServer run on every peer, in every run of a tick. They
 // must give the same result on all machines: no clocks, no random numbers but Frame.Rand, no maps in their order, and

@@ -177,7 +177,7 @@ func (p *Peer) readPacket() {
 	if errs != nil && l.up {
 		l.counts.malformed++
 		p.match = 0 // begin with a world of another peer
-		l.drop(transport.Malformed, "a message could not be read")
+		l.drop(transport.Malformed, "a message of the relay could not be read: build the relay and all peers with the same version of Foretick")
 	}
 }
 

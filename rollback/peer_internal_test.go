@@ -100,6 +100,7 @@ func TestUnreadableRelay(t *testing.T) {
 	var ended *transport.DisconnectError
 	require.ErrorAs(t, v.Err, &ended)
 	require.Equal(t, transport.Malformed, ended.Code)
+	require.Contains(t, ended.Reason, "build the relay and all peers with the same version of Foretick")
 	require.Equal(t, uint64(1+mostUnread), c.peer.Stats().Connections)
 }
 

@@ -33,8 +33,11 @@ func (s State) String() string {
 type View struct {
 	// State is how far the peer has come.
 	State State
-	// Err is why the connection ended, in state Closed: a [*transport.DisconnectError], or the error of
-	// Config.Redial. nil in any other state.
+	// Err is why the connection ended, in state Closed: a [*transport.DisconnectError], or the error of Config.Redial.
+	// nil in any other state. Code Mismatch means that the build or a setting is not that of the match: Reason names it.
+	// After Full try another match, or later. Timeout, Unreachable, Gone and Restart mean that the connection was lost,
+	// and that Config.Redial is nil or found no relay for 30 s. Replaced means that the player joined again elsewhere.
+	// Closed has the reason of the relay's Close, or of the end of its match.
 	Err error
 	// World is the world at the end of Tick. Reading it is free. Nothing but systems may write it.
 	World *ecs.World
