@@ -27,6 +27,8 @@ type game struct {
 	Commit  string // commit of the checkout; empty if it is no git repository
 	Ebiten  bool   // the game gets a client in a window
 	CI      bool   // the game gets a workflow of GitHub
+	// Rollback is whether players exchange inputs through a relay, in place of a server that decides.
+	Rollback bool
 
 	root string // the checkout with the library
 
@@ -95,17 +97,21 @@ func (g *game) templates() error {
 		return err
 	}
 	return fs.WalkDir(templates, "templates", func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && (entry.Name() == "window" && !g.Ebiten || entry.Name() == "ci" && !g.CI) {
+		if entry != nil && g.leavesOut(entry.Name()) {
 			return fs.SkipDir
 		}
 		if err != nil || entry.IsDir() {
 			return err
 		}
+		name, ofRollback := strings.CutPrefix(strings.TrimPrefix(path, "templates/"), "rollback/")
+		if _, err := fs.Stat(templates, "templates/rollback/"+name); err == nil && g.Rollback && !ofRollback {
+			return nil // the file of that name below rollback takes its place
+		}
 		t, err := template.ParseFS(templates, path)
 		if err != nil {
 			return err
 		}
-		name := strings.TrimSuffix(strings.TrimPrefix(path, "templates/"), ".tmpl")
+		name = strings.TrimSuffix(name, ".tmpl")
 		if name == "ci/ci.yml" {
 			name = ".github/workflows/ci.yml"
 		}
@@ -125,6 +131,29 @@ func (g *game) templates() error {
 		}
 		return os.WriteFile(file, content, 0o666)
 	})
+}
+
+// leavesOut reports whether the game gets no files of a directory of templates.
+func (g *game) leavesOut(dir string) bool {
+	switch dir {
+	case "window":
+		return !g.Ebiten
+	case "ci":
+		return !g.CI
+	case "server":
+		return g.Rollback
+	case "rollback":
+		return !g.Rollback
+	}
+	return false
+}
+
+// End returns the package of a player's end, for templates of all games.
+func (g *game) End() string {
+	if g.Rollback {
+		return "rollback"
+	}
+	return "client"
 }
 
 // sums writes a go.sum with the sums of the checkout, so that a machine without a network

@@ -77,14 +77,22 @@ func await(t *testing.T, lines <-chan string, want string) []string {
 	}
 }
 
-// A new game passes its own tests, and two players of it see each other walk.
+// A new game passes its own tests, and two players of it see each other walk: on a server, and with -rollback
+// through a relay.
 func TestNewGame(t *testing.T) {
+	for host, flags := range map[string][]string{"server": nil, "relay": {"-rollback"}} {
+		t.Run(host, func(t *testing.T) { playNewGame(t, host, flags...) })
+	}
+}
+
+func playNewGame(t *testing.T, host string, flags ...string) {
 	releasetest.Root(t) // the game builds with a checkout
 	t.Setenv("GOPROXY", "off")
 	dir := filepath.Join(t.TempDir(), "games", "mygame")
 	var out bytes.Buffer
-	require.NoError(t, run([]string{dir}, &out))
+	require.NoError(t, run(append(flags, dir), &out))
 	require.NotContains(t, out.String(), "failed")
+	require.Contains(t, out.String(), "go run ./cmd/"+host)
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	require.NoError(t, err)
 	require.Contains(t, string(mod), "replace github.com/foretick/foretick => ")
@@ -105,8 +113,8 @@ func TestNewGame(t *testing.T) {
 	runIn(t, dir, "go", "vet", "./...")
 	runIn(t, dir, "go", "test", "./...")
 	runIn(t, dir, "go", "build", "-o", dir, "./...")
-	server := start(t, command(dir, filepath.Join(dir, "server"), "-addr", "127.0.0.1:0"))
-	addr := await(t, server, `listening on (\S+)`)[1]
+	hosting := start(t, command(dir, filepath.Join(dir, host), "-addr", "127.0.0.1:0"))
+	addr := await(t, hosting, `listening on (\S+)`)[1]
 	var screens [2]<-chan string
 	for i, keys := range []string{"d\n", "a\n"} {
 		client := command(dir, filepath.Join(dir, "client"), "-addr", addr)

@@ -39,19 +39,23 @@ func readWorkflow(t *testing.T, game string) (w workflow) {
 }
 
 // A workflow is only written with -ci. If the game builds with a checkout, the workflow clones it
-// first. If it builds with a release, the workflow names the version.
+// first. If it builds with a release, the workflow names the version. What a match costs is compared for games
+// with a server.
 func TestWorkflowSteps(t *testing.T) {
 	for _, c := range []struct {
 		replace, commit string
+		rollback        bool
 		steps           []string
 	}{
-		{"../foretick", "abc", []string{"Clone Foretick", "Test", "foretick-vet", "Benchmark", "Compare"}},
-		{"", "", []string{"Test", "foretick-vet", "Benchmark", "Compare"}},
+		{"../foretick", "abc", false, []string{"Clone Foretick", "Test", "foretick-vet", "Benchmark", "Compare"}},
+		{"", "", false, []string{"Test", "foretick-vet", "Benchmark", "Compare"}},
+		{"../foretick", "abc", true, []string{"Clone Foretick", "Test", "foretick-vet"}},
+		{"", "", true, []string{"Test", "foretick-vet"}},
 	} {
 		for _, ci := range []bool{false, true} {
 			g, err := newGame(filepath.Join(t.TempDir(), "mygame"), "")
 			require.NoError(t, err)
-			g.Version, g.Replace, g.Commit, g.CI = "v0.1.0", c.replace, c.commit, ci
+			g.Version, g.Replace, g.Commit, g.CI, g.Rollback = "v0.1.0", c.replace, c.commit, ci, c.rollback
 			require.NoError(t, g.write())
 			if !ci {
 				require.NoDirExists(t, filepath.Join(g.dir, ".github"))

@@ -12,10 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The window of a new game, as cmd/new writes it, builds and stays open on a server of the
-// same game. Ebitengine builds with the headers of a display and of sound.
+// The window of a new game, as cmd/new writes it, builds and stays open: on a server of the same game, and with
+// -rollback on a relay. Ebitengine builds with the headers of a display and of sound.
 func TestNewWindow(t *testing.T) {
 	display := xvfb(t)
+	for host, flags := range map[string][]string{"server": {"-ebiten"}, "relay": {"-ebiten", "-rollback"}} {
+		t.Run(host, func(t *testing.T) { openNewWindow(t, display, host, flags...) })
+	}
+}
+
+func openNewWindow(t *testing.T, display, host string, flags ...string) {
 	dir := filepath.Join(t.TempDir(), "mygame")
 	run := func(in, name string, args ...string) {
 		t.Helper()
@@ -24,14 +30,14 @@ func TestNewWindow(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s %v: %s", name, args, out)
 	}
-	run("../..", "go", "run", "./cmd/new", "-ebiten", dir)
+	run("../..", "go", append(append([]string{"run", "./cmd/new"}, flags...), dir)...)
 	run(dir, "go", "vet", "./cmd/window")
-	run(dir, "go", "build", "-o", dir, "./cmd/server", "./cmd/window")
-	server := exec.Command(filepath.Join(dir, "server"), "-addr", "127.0.0.1:0")
-	log, err := server.StderrPipe()
+	run(dir, "go", "build", "-o", dir, "./cmd/"+host, "./cmd/window")
+	hosting := exec.Command(filepath.Join(dir, host), "-addr", "127.0.0.1:0")
+	log, err := hosting.StderrPipe()
 	require.NoError(t, err)
-	require.NoError(t, server.Start())
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	require.NoError(t, hosting.Start())
+	t.Cleanup(func() { _ = hosting.Process.Kill(); _ = hosting.Wait() })
 	line, err := bufio.NewReader(log).ReadString('\n')
 	require.NoError(t, err)
 	_, addr, _ := strings.Cut(strings.TrimSpace(line), "listening on ")
