@@ -21,7 +21,7 @@ import (
 //
 // A match runs in one goroutine and is deterministic: a failure repeats with its seed, with added prints or in a
 // debugger. Check replays a failed match, and reports if the replay differs: then the game or the script uses math/rand
-// without a seed, a clock, or a map's order.
+// without a seed, a clock, a map's order, or a package variable.
 func Check(tb testing.TB, p Plan, n int) []Outcome {
 	tb.Helper()
 	first, last := seedtest.Range(tb, n)
@@ -60,7 +60,7 @@ func (p Plan) check(tb testing.TB, seed uint64) Outcome {
 }
 
 // doesNotRepeat is the text of a match that takes another course when it is played again.
-const doesNotRepeat = "this match does not repeat from its seed: a system or the test's script draws from math/rand without a fixed seed, reads a clock, or ranges over a map"
+const doesNotRepeat = "this match does not repeat from its seed: a system or the test's script draws from math/rand without a fixed seed, reads a clock, ranges over a map, or keeps a package variable"
 
 // unusedInAll returns the lines of a log about what none of the matches used.
 func unusedInAll(all []Outcome) (lines []string) {

@@ -36,7 +36,7 @@ func (m *match) fail(format string, args ...any) {
 
 // differ ends the match with a difference of two worlds.
 func (m *match) differ(player foretick.PlayerID, d rollback.Desync) {
-	why := "the cause was not found"
+	why := "the cause was not found, so try foretick-vet, and other seeds"
 	if d.Cause != nil {
 		why = d.Cause.String()
 	}

@@ -83,11 +83,16 @@ func (m *match) drop(s *seat) {
 	}
 }
 
+// calm is the link of all peers once faults have ended.
+var calm = sim.Link{Latency: 30 * time.Millisecond}
+
 // endFaults ends all faults, and brings back the peers that are away.
 func (m *match) endFaults() {
 	m.round++
+	m.plan.Links = []sim.Link{calm}
 	for _, s := range m.seats {
-		s.hidden = false
+		s.hidden, s.link = false, calm
+		m.net.SetLink(s.end, calm, calm)
 	}
 	for n := m.count(false); n < m.plan.Players; n++ {
 		m.join(false)
