@@ -18,6 +18,8 @@ var (
 	ErrOccupied = errors.New("ecs: index is occupied")
 	// ErrCycle: an entity would become its own ancestor.
 	ErrCycle = errors.New("ecs: parent is a descendant")
+	// ErrTooMany: the bytes of a world have room for more entities than may be read.
+	ErrTooMany = errors.New("ecs: the world has room for too many entities")
 )
 
 // AccessError is the panic value of the fast accessors: the rows or the entity

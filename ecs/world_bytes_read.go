@@ -13,7 +13,7 @@ import (
 // released, and watches that are polled outside of the ticks keep what they have reported.
 //
 // most is the most entities that the bytes may have room for. ReadWorld needs memory and time in proportion to
-// it and to the bytes, whatever these claim. It checks all of b before it changes the world. So after an error
+// it and to the bytes, whatever these claim. An error that wraps [ErrTooMany] asks for a larger one. It checks all of b before it changes the world. So after an error
 // the world is as it was, but for two: the error of a [Coder] that fails at bytes that it read before, and a
 // hash that differs from the one that was written. Then the world is empty.
 //
@@ -316,7 +316,9 @@ func (r *worldReader) readParts() {
 func (r *worldReader) readPages() {
 	n := r.count(3)
 	if room := r.most/pageLen + int(ranges)*(len(r.parts)+1); n > room {
-		r.fail("%d pages of handles: there may be %d", n, room)
+		if r.fail("%d pages of handles: there may be %d", n, room); n*pageLen <= maxSlot {
+			r.err = fmt.Errorf("%w: %d pages of handles, of which %d may be read", ErrTooMany, n, room)
+		}
 		return
 	}
 	last := 0

@@ -103,23 +103,15 @@ func (c *Config) check() error {
 	if guard.Missing(c.Transport) {
 		fault("Transport is nil: pass a dialled endpoint, for example udp.Dial, and look at its error first")
 	}
-	number := func(name string, v *int, byDefault, most int) {
-		if *v == 0 {
-			*v = byDefault
-		}
-		if *v < 0 || *v > most {
-			fault("%s is %d: use 1 to %d, or 0 for %d", name, *v, most, byDefault)
-		}
-	}
 	if c.Behind < 0 || c.Behind > mostBehind {
 		fault("Behind is %d ticks: use 0 to %d, where 0 sees the match without delay", c.Behind, mostBehind)
 	}
 	if c.Delay < 0 || c.Delay > mostDelay {
 		fault("Delay is %d ticks: use 0 to %d, where 0 lets DelayAbove decide", c.Delay, mostDelay)
 	}
-	number("SendRate", &c.SendRate, 32_000, 1<<30)
-	number("MaxWorld", &c.MaxWorld, defaultMaxWorld, mostMaxWorld)
-	number("MaxEntities", &c.MaxEntities, defaultEntities, mostEntities)
+	errs = append(errs, checkNumber("rollback.Config.SendRate", &c.SendRate, 32_000, 1<<30),
+		checkNumber("rollback.Config.MaxWorld", &c.MaxWorld, defaultMaxWorld, mostMaxWorld),
+		checkNumber("rollback.Config.MaxEntities", &c.MaxEntities, defaultEntities, mostEntities))
 	if c.Window == 0 {
 		c.Window = defaultWindow
 	}
@@ -151,6 +143,17 @@ func (c *Config) check() error {
 		c.Logger = guard.Silent{}
 	}
 	return errors.Join(errs...)
+}
+
+// checkNumber fills in the default of a field, and returns an error if the field is out of its range.
+func checkNumber(field string, v *int, byDefault, most int) error {
+	if *v == 0 {
+		*v = byDefault
+	}
+	if *v < 0 || *v > most {
+		return fmt.Errorf("foretick: %s is %d: use 1 to %d, or 0 for %d", field, *v, most, byDefault)
+	}
+	return nil
 }
 
 func (c *Config) checkSample(p *compiled) error {

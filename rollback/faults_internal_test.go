@@ -162,6 +162,48 @@ func TestPlaceOfAnother(t *testing.T) {
 	require.Zero(t, wrong)
 }
 
+// TestWorldBeyondTheLimits: a match's world that is larger than a late player's configuration allows ends the late
+// player's part of the match at once, and the error names the field.
+func TestWorldBeyondTheLimits(t *testing.T) {
+	for want, cfg := range map[string]Config{
+		"raise rollback.Config.MaxWorld, which is 500":     {MaxWorld: 500},
+		"raise rollback.Config.MaxEntities, which is 1000": {MaxEntities: 1000},
+		"": {MaxEntities: 3000}, // it fits
+	} {
+		t.Run(want, func(t *testing.T) {
+			b := newBout(t, 1, relay.Config{Players: 3, History: 10 * time.Second})
+			for range 2 {
+				b.join(0, far, Config{}, nil).game.boxes = 2500
+			}
+			b.run(13 * time.Second)
+			cfg.Redial = func() (transport.Endpoint, error) { return nil, nil }
+			late := b.join(b.net.Now(), far, cfg, nil)
+			b.run(8 * time.Second)
+			v := late.peer.View()
+			if want == "" {
+				require.Equal(t, Playing, v.State)
+				require.NoError(t, v.Err)
+				var replay bytes.Buffer
+				require.NoError(t, late.peer.WriteReplay(&replay))
+				again := ReplayConfig{Protocol: new(fighters).protocol(t), From: bytes.NewReader(replay.Bytes())}
+				_, err := NewReplay(again)
+				require.NoError(t, err)
+				again.From, again.MaxEntities = &replay, 1000
+				_, err = NewReplay(again)
+				require.ErrorContains(t, err, "raise rollback.ReplayConfig.MaxEntities, which is 1000")
+				return
+			}
+			var why *transport.DisconnectError
+			require.ErrorAs(t, v.Err, &why)
+			require.Equal(t, transport.Overflow, why.Code)
+			require.Contains(t, why.Reason, want)
+			require.LessOrEqual(t, len(why.Reason), 123, "a reason fits into a WebSocket's")
+			require.Zero(t, late.peer.Stats().Malformed)
+			require.EqualValues(t, 1, late.peer.Stats().Connections, "it does not try again")
+		})
+	}
+}
+
 // TestPeerThatFallsBehind: a peer that is so far behind that the relay no longer has its next tick gets a world,
 // and keeps its connection.
 func TestPeerThatFallsBehind(t *testing.T) {

@@ -28,6 +28,7 @@ type fighters struct {
 	heard  heard
 	finals []strike
 	plant  plant
+	boxes  int                               // boxes is how many boxes are there when the match begins.
 	shown  func(f *foretick.Frame, s strike) // shown, when set, is called by the handler of OnPredicted.
 	walked func(f *foretick.Frame)           // walked, when set, is called by the system walk.
 }
@@ -181,6 +182,9 @@ func (g *fighters) protocol(t testing.TB) *foretick.Protocol {
 		e := f.Spawn(&g.fighter, player)
 		*g.pos.Get(f.World, e) = position{X: 10*float32(player) - 20}
 		*g.body.Get(f.World, e) = fighter{HP: 100}
+		for i := 0; i < g.boxes && g.score.Get(f.World).Joins == 0; i++ {
+			f.Spawn(&g.box, ecs.Nobody)
+		}
 		g.score.Get(f.World).Joins++
 	})
 	p.OnLeave(func(f *foretick.ServerFrame, player foretick.PlayerID) {

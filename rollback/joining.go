@@ -2,6 +2,7 @@ package rollback
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/internal/settled"
@@ -34,12 +35,21 @@ func (j *joining) take(body []byte) (restart bool, err error) {
 	if p.Offset == 0 {
 		j.world, j.tick = j.world[:0], p.Tick
 	}
-	if !j.waits || p.Tick != j.tick || int(p.Offset) != len(j.world) || uint64(p.Total) > uint64(j.most) {
+	if uint64(p.Total) > uint64(j.most) {
+		return restart, &tooLarge{fmt.Sprintf("the match's world has %d bytes: raise rollback.Config.MaxWorld, which is %d", p.Total, j.most)}
+	}
+	if !j.waits || p.Tick != j.tick || int(p.Offset) != len(j.world) {
 		return restart, netcode.ErrMalformed
 	}
 	j.world = append(j.world, p.Data...)
 	return restart, nil
 }
+
+// tooLarge is the error for a world that is larger than the peer's configuration allows. Another peer's is as large, so
+// it ends the match.
+type tooLarge struct{ reason string }
+
+func (e *tooLarge) Error() string { return "foretick: " + e.reason }
 
 var errWorld = errors.New("foretick: the world that the relay sent is not the one that it named")
 

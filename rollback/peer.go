@@ -2,6 +2,7 @@ package rollback
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -174,7 +175,12 @@ func (p *Peer) readPacket() {
 	for r, ok := l.nextReliable(); ok; r, ok = l.nextReliable() {
 		errs = errors.Join(errs, p.takeReliable(r.Kind, r.Payload))
 	}
-	if errs != nil && l.up {
+	if errs == nil || !l.up {
+		return
+	}
+	if large := (*tooLarge)(nil); errors.As(errs, &large) {
+		l.drop(transport.Overflow, large.reason)
+	} else {
 		l.counts.malformed++
 		p.match = 0 // begin with a world of another peer
 		l.drop(transport.Malformed, "a message of the relay could not be read: build the relay and all peers with the same version of Foretick")
@@ -261,7 +267,10 @@ func (p *Peer) takeWorld(body []byte) error {
 	if err := s.ReadWhole(v.Tick, whole); err != nil {
 		return err
 	}
-	if err := p.sim.startFrom(world, v.Tick, p.cfg.MaxEntities); err != nil {
+	switch err := p.sim.startFrom(world, v.Tick, p.cfg.MaxEntities); {
+	case errors.Is(err, ecs.ErrTooMany):
+		return &tooLarge{fmt.Sprintf("the match's world has too many entities: raise rollback.Config.MaxEntities, which is %d", p.cfg.MaxEntities)}
+	case err != nil:
 		return err
 	}
 	p.match = p.link.welcome.Match

@@ -83,8 +83,8 @@ func TestFaultsOfNumbers(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, text)
 	}
-	_, err = rollback.NewReplay(rollback.ReplayConfig{MaxWorld: -1})
-	for _, text := range []string{"Protocol is nil", "From is nil", "MaxWorld is -1"} {
+	_, err = rollback.NewReplay(rollback.ReplayConfig{MaxWorld: -1, MaxEntities: -1})
+	for _, text := range []string{"Protocol is nil", "From is nil", "MaxWorld is -1", "MaxEntities is -1: use 1 to 8000000, or 0 for 65536"} {
 		require.ErrorContains(t, err, text)
 	}
 }

@@ -27,14 +27,15 @@ type playback struct {
 	systems []int // systems are those of the steps from 1 on, by their numbers in the schedule.
 }
 
-func newPlayback(p *compiled, tags []string, r *settled.Rules, places int, m *moment, ticks []byte) (*playback, error) {
+// newPlayback plays ticks after a moment, whose world may have room for most entities.
+func newPlayback(p *compiled, tags []string, r *settled.Rules, places int, m *moment, ticks []byte, most int) (*playback, error) {
 	pb := &playback{sim: newSimulation(p, tags, 0), standing: settled.NewStanding(r, places), ticks: ticks, length: len(ticks)}
 	if err := pb.standing.ReadWhole(m.tick, m.standing); err != nil {
 		return nil, err
 	}
 	pb.sim.apart = true
 	pb.sim.frames.Around = append(pb.sim.frames.Around, pb)
-	return pb, pb.sim.startFrom(m.world, m.tick, mostEntities)
+	return pb, pb.sim.startFrom(m.world, m.tick, most)
 }
 
 // tick returns the newest tick that ran.

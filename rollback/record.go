@@ -94,5 +94,5 @@ func (r *record) play(p *compiled, tags []string, m *moment) (*playback, error) 
 	if m.offset < r.from {
 		return nil, errRecord // the record begins later by now
 	}
-	return newPlayback(p, tags, r.rules, r.places, m, r.ticks[m.offset-r.from:])
+	return newPlayback(p, tags, r.rules, r.places, m, r.ticks[m.offset-r.from:], mostEntities)
 }

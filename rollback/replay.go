@@ -40,6 +40,9 @@ type ReplayConfig struct {
 	// MaxWorld is the most bytes of a world with which the replay may begin. 0 means 16 MiB. Negative is an error. At
 	// most 1 GiB.
 	MaxWorld int
+	// MaxEntities is the most entities that such a world may have room for. 0 means 65 536. Negative is an error. At
+	// most 8 million.
+	MaxEntities int
 	// Trace, when set, is given a sum of the world after each system. Together with the replay it shows later which
 	// system computes otherwise. It grows by 4 bytes for each system and tick.
 	Trace io.Writer
@@ -212,12 +215,8 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 	if cfg.From == nil {
 		errs = append(errs, errors.New("foretick: rollback.ReplayConfig.From is nil: open what Peer.WriteReplay wrote"))
 	}
-	if cfg.MaxWorld == 0 {
-		cfg.MaxWorld = defaultMaxWorld
-	}
-	if cfg.MaxWorld < 0 || cfg.MaxWorld > mostMaxWorld {
-		errs = append(errs, fmt.Errorf("foretick: rollback.ReplayConfig.MaxWorld is %d: use 1 to %d, or 0 for %d", cfg.MaxWorld, mostMaxWorld, defaultMaxWorld))
-	}
+	errs = append(errs, checkNumber("rollback.ReplayConfig.MaxWorld", &cfg.MaxWorld, defaultMaxWorld, mostMaxWorld),
+		checkNumber("rollback.ReplayConfig.MaxEntities", &cfg.MaxEntities, defaultEntities, mostEntities))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -234,8 +233,11 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 		return nil, errors.New("foretick: the match had other tags than rollback.ReplayConfig.Tags")
 	}
 	var err error
-	r.play, err = newPlayback(p, cfg.Tags, &r.file.rules, r.file.places, &r.file.begin, r.file.ticks)
-	if err != nil {
+	r.play, err = newPlayback(p, cfg.Tags, &r.file.rules, r.file.places, &r.file.begin, r.file.ticks, cfg.MaxEntities)
+	switch {
+	case errors.Is(err, ecs.ErrTooMany):
+		return nil, fmt.Errorf("foretick: the replay begins with a world of too many entities: raise rollback.ReplayConfig.MaxEntities, which is %d", cfg.MaxEntities)
+	case err != nil:
 		return nil, errors.Join(errReplay, err)
 	}
 	r.play.sim.shows = cfg.Effects

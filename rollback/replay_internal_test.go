@@ -52,7 +52,7 @@ func TestReplayIsTheMatch(t *testing.T) {
 	require.Equal(t, r.Tick(), r.Last())
 	require.NotEmpty(t, r.Build())
 	m := c.peer.record.moments[len(c.peer.record.moments)-1]
-	again, err := newPlayback(c.peer.p, nil, c.peer.record.rules, c.peer.record.places, &m, c.peer.record.ticks[m.offset:])
+	again, err := newPlayback(c.peer.p, nil, c.peer.record.rules, c.peer.record.places, &m, c.peer.record.ticks[m.offset:], mostEntities)
 	require.NoError(t, err)
 	_, err = again.runTo(r.Tick(), 100)
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func (s *search) findUnsteady() *settled.Finding {
 // valuesOf returns the values of a world that is given as bytes, or nil if it cannot be read.
 func (s *search) valuesOf(world []byte) *values {
 	at := moment{tick: s.base.tick, standing: s.base.standing, world: world}
-	pb, err := newPlayback(s.p, s.tags, s.record.rules, s.record.places, &at, nil)
+	pb, err := newPlayback(s.p, s.tags, s.record.rules, s.record.places, &at, nil, mostEntities)
 	if err != nil {
 		return nil
 	}
