@@ -17,8 +17,11 @@ import (
 	"github.com/foretick/foretick"
 	"github.com/foretick/foretick/client"
 	"github.com/foretick/foretick/ecs"
+	"github.com/foretick/foretick/internal/settled"
 	"github.com/foretick/foretick/lagcomp"
 	"github.com/foretick/foretick/netcode"
+	"github.com/foretick/foretick/relay"
+	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/schema"
 	"github.com/foretick/foretick/server"
 	"github.com/foretick/foretick/simtest"
@@ -170,7 +173,27 @@ var limits = map[string]func(n int) error{
 	"client.Config.SnapshotRate":         joins(func(c *client.Config, n int) { c.SnapshotRate = n }),
 	"client.Config.SnapshotBuffer":       joins(func(c *client.Config, n int) { c.SnapshotBuffer = time.Duration(n) * time.Millisecond }),
 	"client.Config.LateShare":            joins(func(c *client.Config, n int) { c.LateShare = float64(n) / 100 }),
-	"client.Observe.Data":                joins(func(c *client.Config, n int) { c.Observe = &client.Observe{Data: make([]byte, n)} }),
+
+	"relay.Config.Players":           relays(func(c *relay.Config, n int) { c.Players = n }),
+	"relay.Config.MaxObservers":      relays(func(c *relay.Config, n int) { c.MaxObservers = n }),
+	"relay.Config.Wait":              relays(func(c *relay.Config, n int) { c.Wait = time.Duration(n) * time.Millisecond }),
+	"relay.Config.RepeatInput":       relays(func(c *relay.Config, n int) { c.RepeatInput = time.Duration(n) * time.Second }),
+	"relay.Config.Timeout":           relays(func(c *relay.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
+	"relay.Config.History":           relays(func(c *relay.Config, n int) { c.History = time.Duration(n) * time.Second }),
+	"relay.Config.CloseAfter":        relays(func(c *relay.Config, n int) { c.CloseAfter = time.Duration(n) * time.Hour }),
+	"relay.Config.MaxWorld":          relays(func(c *relay.Config, n int) { c.MaxWorld = n }),
+	"relay.Config.SendRate":          relays(func(c *relay.Config, n int) { c.SendRate = n }),
+	"rollback.Config.Window":         rollsBack(func(c *rollback.Config, n int) { c.Window = n }),
+	"rollback.Config.Delay":          rollsBack(func(c *rollback.Config, n int) { c.Delay = n }),
+	"rollback.Config.DelayAbove":     rollsBack(func(c *rollback.Config, n int) { c.DelayAbove = time.Duration(n) * time.Millisecond }),
+	"rollback.Config.Behind":         rollsBack(func(c *rollback.Config, n int) { c.Observe, c.Behind = true, n }),
+	"rollback.Config.Timeout":        rollsBack(func(c *rollback.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
+	"rollback.Config.SendRate":       rollsBack(func(c *rollback.Config, n int) { c.SendRate = n }),
+	"rollback.Config.MaxWorld":       rollsBack(func(c *rollback.Config, n int) { c.MaxWorld = n }),
+	"rollback.Config.MaxEntities":    rollsBack(func(c *rollback.Config, n int) { c.MaxEntities = n }),
+	"rollback.ReplayConfig.MaxWorld": replays,
+
+	"client.Observe.Data": joins(func(c *client.Config, n int) { c.Observe = &client.Observe{Data: make([]byte, n)} }),
 }
 
 type (
@@ -204,6 +227,17 @@ var shown = map[string]string{
 	"time that a shot looks back":                         "TestJudgeBounds",
 	"combinations of components and owners at once":       "TestFullWorld",
 	"groups of entities that a client holds":              "TestServerFillsTheWorld",
+	"bytes of all players' inputs of a tick":              "TestTooLongCommand",
+	"players that join or leave in one tick":              "TestJoinStaggered",
+	"ticks that a peer runs ahead":                        "TestRollbackAtTheWindowsEnd",
+	"time that a tick waits for an input":                 "TestSilentPlayerCostsWaitOnce",
+	"time that a lost player's place is held":             "TestSilentPlayerCostsWaitOnce",
+	"time that a peer may miss":                           "TestPeerThatFallsBehind",
+	"bytes of a world that comes late":                    "TestWorldBeyondTheLimits",
+	"bytes of a world that arrives within History":        "TestWorldsAroundTheBound",
+	"time that a peer takes too little of its world":      "TestDeafGuestsGoToTheEnd",
+	"bytes of inputs that a peer keeps for a replay":      "TestRecordIsBounded",
+	"ticks of a match":                                    "TestMatchEndsBeforeItsTicksWrap",
 	"entities in a world":                                 "", // not tested: 16 million take minutes
 }
 
@@ -236,9 +270,24 @@ func TestLimits(t *testing.T) {
 		most, err := strconv.Atoi(cells[2])
 		require.NoError(t, err)
 		require.NoError(t, try(most), "%d of %s", most, what)
-		require.ErrorContains(t, try(most+1), cells[3], "%d of %s", most+1, what)
+		over := try(most + 1)
+		require.ErrorContains(t, over, cells[3], "%d of %s", most+1, what)
+		if setting := configField.FindString(what); setting != "" {
+			require.ErrorContains(t, over, setting)
+		}
 	}
 	require.Equal(t, len(limits)+len(shown), done, "what is tried is on the page")
+}
+
+// configField is a setting as errors name it.
+var configField = regexp.MustCompile(`^\w+\.\w*Config\.[\w.]+`)
+
+// TestLimitsOfTicks: the numbers that settled ticks and their matches have are those of the code.
+func TestLimitsOfTicks(t *testing.T) {
+	page, err := os.ReadFile("docs/guide/limits.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), fmt.Sprintf("| bytes of all players' inputs of a tick | %d |", settled.MostTick))
+	require.Contains(t, string(page), fmt.Sprintf("| players that join or leave in one tick | %d |", settled.MostChanges))
 }
 
 // longest returns the value of the longest key that a text begins with.
@@ -255,7 +304,7 @@ func longest[V any](of map[string]V, text string) (v V, ok bool) {
 // testNames returns the names of all tests of the module.
 func testNames(t *testing.T) map[string]bool {
 	declared, names := regexp.MustCompile(`(?m)^func (Test\w+)\(`), map[string]bool{}
-	for _, dir := range []string{".", "server", "client", "internal/matchtest", "simtest", "snapshot", "lagcomp"} {
+	for _, dir := range []string{".", "server", "client", "internal/matchtest", "simtest", "snapshot", "lagcomp", "relay", "rollback"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		require.NoError(t, err)
 		for _, f := range files {
@@ -316,6 +365,34 @@ func joins(set func(c *client.Config, n int)) func(int) error {
 		_, err := client.New(c)
 		return err
 	}
+}
+
+func relays(set func(c *relay.Config, n int)) func(int) error {
+	return func(n int) error {
+		c := relay.Config{Transport: sim.NewNetwork(1).Listen()}
+		set(&c, n)
+		_, err := relay.New(c)
+		return err
+	}
+}
+
+func rollsBack(set func(c *rollback.Config, n int)) func(int) error {
+	return func(n int) error {
+		net := sim.NewNetwork(1)
+		c := rollback.Config{Protocol: new(Walk).Protocol(), Transport: net.Dial(net.Listen(), sim.Link{}, sim.Link{})}
+		set(&c, n)
+		_, err := rollback.New(c)
+		return err
+	}
+}
+
+// replays returns an error about MaxWorld alone, since nobody wrote the replay.
+func replays(n int) error {
+	_, err := rollback.NewReplay(rollback.ReplayConfig{Protocol: new(Walk).Protocol(), From: strings.NewReader(""), MaxWorld: n})
+	if err != nil && !strings.Contains(err.Error(), "MaxWorld") {
+		return nil
+	}
+	return err
 }
 
 // made is a different type for each pair of digits.

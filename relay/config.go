@@ -47,8 +47,8 @@ type Config struct {
 	// MaxWorld is the largest world that a peer who joins late may get, in bytes. 0 means 16 MiB.
 	// Negative is an error. At most 1 GiB. A world must also arrive within History, at SendRate of the relay and of
 	// the player that sends it, in which ticks and inputs are sent too. By default that is 1.7 MB, since
-	// players send 32 000 bytes a second. A peer whose world comes too late is dropped with
-	// [transport.Overflow], and the reason names what to raise: see Stats.WorldsFailed.
+	// players send 32 000 bytes a second. A peer whose world is too long or comes too late is dropped
+	// with [transport.Overflow], and the reason names what to raise: see Stats.WorldsFailed.
 	MaxWorld int
 	// SendRate limits the data sent to one peer, in bytes a second of the transport's payload. 0 means
 	// 64 000. Negative is an error. At most 2³⁰.

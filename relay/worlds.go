@@ -34,6 +34,7 @@ const (
 // Why a guest gets no world although players have it, with the length in bytes.
 const (
 	tooLong = "a world of %d bytes comes too late: raise relay.Config.SendRate or History, or shorten it"
+	tooMuch = "a world of %d bytes is longer than relay.Config.MaxWorld: raise it"
 	tooFar  = "the peer took a world of %d bytes and not the ticks after it: raise relay.Config.SendRate or History"
 	tooSlow = "players send a world of %d bytes too slowly: raise their rollback.Config.SendRate, or relay.Config.History"
 )
@@ -74,7 +75,7 @@ type transfer struct {
 	tookAt  int           // tookAt is how many of sent the guest had taken at took.
 	verdict *sumRound     // verdict is a copy of the round of tick. It is nil until that is decided.
 	asked   uint64        // asked has a bit for each player that was asked.
-	long    uint64        // long has a bit for each player in asked whose world is longer than worlds.sendable.
+	long    uint64        // long has a bit for each player in asked whose world is longer than worlds.most or sendable.
 	claimed uint32        // claimed is the length of the newest of these worlds.
 	tries   int           // tries counts how often all players were asked.
 	outrun  int           // outrun counts players that sent a world so slowly that the ticks after it were gone.
@@ -238,7 +239,11 @@ func (w *worlds) ask(now time.Duration) bool {
 func (w *worlds) askAgain(now time.Duration, to *guest) {
 	x := &w.transfer
 	if x.asked != 0 && x.long == x.asked {
-		w.refuse(to, transport.Overflow, fmt.Sprintf(tooLong, x.claimed))
+		reason := tooLong
+		if x.claimed > w.most {
+			reason = tooMuch
+		}
+		w.refuse(to, transport.Overflow, fmt.Sprintf(reason, x.claimed))
 		return
 	}
 	if x.asked != 0 {
@@ -272,11 +277,11 @@ func (w *worlds) take(now time.Duration, g *guest, body []byte) error {
 		return err
 	}
 	end := p.Offset + uint32(len(p.Data))
-	if x.base == nil || p.Offset != x.got || len(p.Data) < settled.MaxPiece && end != p.Total || end > x.until || p.Total > w.most || x.total != 0 && p.Total != x.total {
+	if x.base == nil || p.Offset != x.got || len(p.Data) < settled.MaxPiece && end != p.Total || end > x.until || x.total != 0 && p.Total != x.total {
 		w.giveUp()
 		return netcode.ErrMalformed
 	}
-	if uint64(p.Total) > w.sendable {
+	if p.Total > w.most || uint64(p.Total) > w.sendable {
 		x.long, x.claimed = x.long|settled.BitOf(g.player), p.Total
 		w.giveUp()
 		return nil

@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -79,15 +81,21 @@ func TestSlowGuestKeepsItsTurn(t *testing.T) {
 	require.Equal(t, 1, late.worlds, late.reason)
 }
 
-// TestTooLongWorldIsRefusedAtOnce: a world that SendRate cannot send within History is refused at its first piece, with
-// the fields to raise, if all players say that it is so long.
+// TestTooLongWorldIsRefusedAtOnce: a world that SendRate cannot send within History, or that is longer than MaxWorld, is
+// refused at its first piece, with the fields to raise, if all players say that it is so long.
 func TestTooLongWorldIsRefusedAtOnce(t *testing.T) {
-	tb := lateMatch(t, 2, Config{SendRate: 7_000}, near, 70_001)
-	late := tb.watch(near)
-	tb.run(4 * time.Second)
-	require.Equal(t, transport.Overflow, late.code)
-	require.Contains(t, late.reason, "relay.Config.SendRate or History")
-	require.Empty(t, late.pieces)
+	for fix, cfg := range map[string]Config{
+		"raise relay.Config.SendRate or History":      {SendRate: 7_000},
+		"longer than relay.Config.MaxWorld: raise it": {MaxWorld: 70_000},
+	} {
+		tb := lateMatch(t, 2, cfg, near, 70_001)
+		late := tb.watch(near)
+		tb.run(4 * time.Second)
+		require.Equal(t, transport.Overflow, late.code)
+		require.Contains(t, late.reason, fix)
+		require.Empty(t, late.pieces)
+		require.Zero(t, tb.relay.Stats().Malformed)
+	}
 }
 
 // TestOnePlayerRefusesNoJoiner: a player that says that its world is too long is given up for another.
@@ -99,4 +107,17 @@ func TestOnePlayerRefusesNoJoiner(t *testing.T) {
 	tb.run(4 * time.Second)
 	require.Equal(t, 1, late.worlds, late.reason)
 	require.Equal(t, 1, tb.relay.match.places.at(tb.peers[0].hello.Player).slow)
+}
+
+// TestLimitsOnThePage: the page about limits has the relay's numbers that no config sets.
+func TestLimitsOnThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/guide/limits.md")
+	require.NoError(t, err)
+	for _, row := range []string{
+		fmt.Sprintf("| ticks of a match | %d |", uint64(lastTick)),
+		fmt.Sprintf("| time that a peer takes too little of its world | %.0f s, or %.0f s while others wait |", worldPatience.Seconds(), hurryPatience.Seconds()),
+		fmt.Sprintf("At the %s time it is dropped", []string{1: "second", 2: "third", 3: "fourth"}[mostTries]),
+	} {
+		require.Contains(t, string(page), row)
+	}
 }

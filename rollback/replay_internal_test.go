@@ -147,6 +147,7 @@ func TestReplayOfOtherCode(t *testing.T) {
 
 // TestRecordIsBounded: a match that goes on for ever keeps the newest inputs, from a world on.
 func TestRecordIsBounded(t *testing.T) {
+	require.Equal(t, 8<<20, mostRecord, "docs/guide/limits.md and Peer.WriteReplay say so")
 	r := record{rules: &settledtest.Rules, most: 1 << 17}
 	s := settledtest.Standing()
 	r.begin(s, []byte("the world at the beginning"))
