@@ -49,6 +49,11 @@ func (m *match) over() bool {
 	return !slices.ContainsFunc(m.places.all, func(pl place) bool { return pl.taken })
 }
 
+// lost reports whether players wait for a world, and nobody has it any more or may come back with it.
+func (m *match) lost() bool {
+	return !slices.ContainsFunc(m.places.all, func(pl place) bool { return pl.taken && (pl.guest == nil || pl.guest.state != waiting) })
+}
+
 // refuses returns why a peer cannot be in the match, if it cannot.
 func (m *match) refuses(protocol uint64, r *settled.Rules) string {
 	own := &m.rules

@@ -13,7 +13,8 @@ import (
 
 // Relay owns the time of a match and its settled inputs. It runs no game code, and knows of the game only
 // the size of a command. The first player that comes begins a match, and says what the others must agree
-// on. When the last one has left, the match is over, and the next player begins another.
+// on. When the last one has left, the match is over, and the next player begins another. So it is if nobody is left who
+// has its world: players who wait for that are sent away with transport.Restart, and come back by Redial to another match.
 //
 // A Relay is not safe for concurrent use, except for Drain, Stats and Figures.
 type Relay struct {
@@ -78,9 +79,11 @@ func (r *Relay) Step(now time.Time) {
 		}
 		switch {
 		case ended:
-			r.endMatch("the match is over: no match has more than 2³² ticks")
+			r.endMatch(transport.Closed, "the match is over: no match has more than 2³² ticks")
 		case r.match.over():
-			r.endMatch("the match is over")
+			r.endMatch(transport.Closed, "the match is over")
+		case r.match.lost():
+			r.endMatch(transport.Restart, "nobody has the match's world any more: join again, and a new match begins")
 		}
 	}
 	if r.match == nil && r.now-r.sentAt >= idle {
@@ -127,13 +130,13 @@ func (r *Relay) Next() time.Time {
 }
 
 // endMatch sends away who is still in the match. The next player begins another match, also one that is greeting.
-func (r *Relay) endMatch(reason string) {
+func (r *Relay) endMatch(code transport.Code, reason string) {
 	m := r.match
 	r.counted.add(m)
 	r.match = nil
 	for i := len(r.guests.all) - 1; i >= 0; i-- {
 		if g := r.guests.all[i]; g.state != greeting {
-			r.drop(g, transport.Closed, reason)
+			r.drop(g, code, reason)
 		}
 	}
 }

@@ -509,6 +509,33 @@ func TestMatchEndsWithItsLastPlayer(t *testing.T) {
 	require.EqualValues(t, 4, tb.relay.Stats().Refused)
 }
 
+// TestMatchWithoutAWorld: if the last player that has the match's world leaves while another one waits for it, the match
+// ends, and those who wait may begin another one. Before, they waited in vain, and so did all who came later.
+func TestMatchWithoutAWorld(t *testing.T) {
+	tb := lateMatch(t, 2, Config{}, near, 70_000)
+	for _, d := range tb.peers {
+		d.trickle = true // so that its world does not come whole
+	}
+	late := tb.add(near)
+	tb.run(2 * time.Second)
+	m := tb.relay.match
+	require.Equal(t, 1, tb.relay.Stats().Waiting)
+	tb.peers[0].conn.Close(uint16(transport.Closed), "bye")
+	tb.run(time.Second)
+	require.Same(t, m, tb.relay.match, "one has the world")
+	tb.peers[1].end.Disconnect(tb.peers[1].peer, transport.Timeout, "")
+	tb.run(2 * time.Second)
+	require.Same(t, m, tb.relay.match, "it may come back")
+	tb.run(9 * time.Second)
+	require.Nil(t, tb.relay.match)
+	require.Equal(t, transport.Restart, late.code)
+	require.Contains(t, late.reason, "nobody has the match's world")
+	next := tb.add(near)
+	tb.run(time.Second)
+	require.False(t, next.gone, next.reason)
+	require.Equal(t, 1, tb.relay.Stats().Players)
+}
+
 // TestObserverThatPlays: a peer that waited to watch and then says that it plays is a player alone, and leaves its room to
 // another observer.
 func TestObserverThatPlays(t *testing.T) {
@@ -531,8 +558,10 @@ func TestMatchEndsBeforeItsTicksWrap(t *testing.T) {
 	for name, beyond := range map[string]float64{"in time": lastTick, "an hour later": lastTick + 60*3600} {
 		t.Run(name, func(t *testing.T) {
 			tb := newTable(t, Config{}, time.Millisecond)
-			a, watcher := tb.add(near), tb.watch(near)
+			held, a, watcher := tb.add(near), tb.add(near), tb.watch(near)
 			tb.run(300 * time.Millisecond)
+			held.end.Disconnect(held.peer, transport.Timeout, "") // otherwise nobody has a world in a moment
+			tb.run(100 * time.Millisecond)
 			for _, d := range []*dummy{a, watcher} {
 				d.mute, d.still = true, true // they are not told that so much time has passed
 			}
