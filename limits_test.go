@@ -174,24 +174,25 @@ var limits = map[string]func(n int) error{
 	"client.Config.SnapshotBuffer":       joins(func(c *client.Config, n int) { c.SnapshotBuffer = time.Duration(n) * time.Millisecond }),
 	"client.Config.LateShare":            joins(func(c *client.Config, n int) { c.LateShare = float64(n) / 100 }),
 
-	"relay.Config.Players":           relays(func(c *relay.Config, n int) { c.Players = n }),
-	"relay.Config.MaxObservers":      relays(func(c *relay.Config, n int) { c.MaxObservers = n }),
-	"relay.Config.Wait":              relays(func(c *relay.Config, n int) { c.Wait = time.Duration(n) * time.Millisecond }),
-	"relay.Config.RepeatInput":       relays(func(c *relay.Config, n int) { c.RepeatInput = time.Duration(n) * time.Second }),
-	"relay.Config.Timeout":           relays(func(c *relay.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
-	"relay.Config.History":           relays(func(c *relay.Config, n int) { c.History = time.Duration(n) * time.Second }),
-	"relay.Config.CloseAfter":        relays(func(c *relay.Config, n int) { c.CloseAfter = time.Duration(n) * time.Hour }),
-	"relay.Config.MaxWorld":          relays(func(c *relay.Config, n int) { c.MaxWorld = n }),
-	"relay.Config.SendRate":          relays(func(c *relay.Config, n int) { c.SendRate = n }),
-	"rollback.Config.Window":         rollsBack(func(c *rollback.Config, n int) { c.Window = n }),
-	"rollback.Config.Delay":          rollsBack(func(c *rollback.Config, n int) { c.Delay = n }),
-	"rollback.Config.DelayAbove":     rollsBack(func(c *rollback.Config, n int) { c.DelayAbove = time.Duration(n) * time.Millisecond }),
-	"rollback.Config.Behind":         rollsBack(func(c *rollback.Config, n int) { c.Observe, c.Behind = true, n }),
-	"rollback.Config.Timeout":        rollsBack(func(c *rollback.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
-	"rollback.Config.SendRate":       rollsBack(func(c *rollback.Config, n int) { c.SendRate = n }),
-	"rollback.Config.MaxWorld":       rollsBack(func(c *rollback.Config, n int) { c.MaxWorld = n }),
-	"rollback.Config.MaxEntities":    rollsBack(func(c *rollback.Config, n int) { c.MaxEntities = n }),
-	"rollback.ReplayConfig.MaxWorld": replays,
+	"relay.Config.Players":              relays(func(c *relay.Config, n int) { c.Players = n }),
+	"relay.Config.MaxObservers":         relays(func(c *relay.Config, n int) { c.MaxObservers = n }),
+	"relay.Config.Wait":                 relays(func(c *relay.Config, n int) { c.Wait = time.Duration(n) * time.Millisecond }),
+	"relay.Config.RepeatInput":          relays(func(c *relay.Config, n int) { c.RepeatInput = time.Duration(n) * time.Second }),
+	"relay.Config.Timeout":              relays(func(c *relay.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
+	"relay.Config.History":              relays(func(c *relay.Config, n int) { c.History = time.Duration(n) * time.Second }),
+	"relay.Config.CloseAfter":           relays(func(c *relay.Config, n int) { c.CloseAfter = time.Duration(n) * time.Hour }),
+	"relay.Config.MaxWorld":             relays(func(c *relay.Config, n int) { c.MaxWorld = n }),
+	"relay.Config.SendRate":             relays(func(c *relay.Config, n int) { c.SendRate = n }),
+	"rollback.Config.Window":            rollsBack(func(c *rollback.Config, n int) { c.Window = n }),
+	"rollback.Config.Delay":             rollsBack(func(c *rollback.Config, n int) { c.Delay = n }),
+	"rollback.Config.DelayAbove":        rollsBack(func(c *rollback.Config, n int) { c.DelayAbove = time.Duration(n) * time.Millisecond }),
+	"rollback.Config.Behind":            rollsBack(func(c *rollback.Config, n int) { c.Observe, c.Behind = true, n }),
+	"rollback.Config.Timeout":           rollsBack(func(c *rollback.Config, n int) { c.Timeout = time.Duration(n) * time.Hour }),
+	"rollback.Config.SendRate":          rollsBack(func(c *rollback.Config, n int) { c.SendRate = n }),
+	"rollback.Config.MaxWorld":          rollsBack(func(c *rollback.Config, n int) { c.MaxWorld = n }),
+	"rollback.Config.MaxEntities":       rollsBack(func(c *rollback.Config, n int) { c.MaxEntities = n }),
+	"rollback.ReplayConfig.MaxWorld":    replays(func(c *rollback.ReplayConfig, n int) { c.MaxWorld = n }),
+	"rollback.ReplayConfig.MaxEntities": replays(func(c *rollback.ReplayConfig, n int) { c.MaxEntities = n }),
 
 	"client.Observe.Data": joins(func(c *client.Config, n int) { c.Observe = &client.Observe{Data: make([]byte, n)} }),
 }
@@ -386,13 +387,17 @@ func rollsBack(set func(c *rollback.Config, n int)) func(int) error {
 	}
 }
 
-// replays returns an error about MaxWorld alone, since nobody wrote the replay.
-func replays(n int) error {
-	_, err := rollback.NewReplay(rollback.ReplayConfig{Protocol: new(Walk).Protocol(), From: strings.NewReader(""), MaxWorld: n})
-	if err != nil && !strings.Contains(err.Error(), "MaxWorld") {
-		return nil
+// replays gives an error about the configuration alone, since nobody wrote the replay.
+func replays(set func(c *rollback.ReplayConfig, n int)) func(int) error {
+	return func(n int) error {
+		c := rollback.ReplayConfig{Protocol: new(Walk).Protocol(), From: strings.NewReader("")}
+		set(&c, n)
+		_, err := rollback.NewReplay(c)
+		if err != nil && !strings.Contains(err.Error(), "rollback.ReplayConfig.") {
+			return nil
+		}
+		return err
 	}
-	return err
 }
 
 // made is a different type for each pair of digits.

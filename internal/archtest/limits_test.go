@@ -99,15 +99,6 @@ func TestLimitsAreOnThePage(t *testing.T) {
 	}
 }
 
-// setsNumber reports whether a call checks the number of a config, whose name is its first argument.
-func setsNumber(fn string, args []ast.Expr) bool {
-	if !slices.Contains([]string{"within", "upTo", "number"}, fn) || len(args) == 0 {
-		return false
-	}
-	_, named := args[0].(*ast.BasicLit)
-	return named
-}
-
 var limitName = regexp.MustCompile(`^(Max|max|Most|most|Longest|longest)[A-Z]\w*$`)
 
 // refused lists the constants that a file's refusals name.
@@ -124,7 +115,7 @@ func (f *file) refused() (names []string) {
 		case *ast.SelectorExpr:
 			fn = of.Sel.Name
 		}
-		if !slices.Contains([]string{"faultf", "fault", "addFault", "Errorf", "Panicf", "check", "CheckDuration"}, fn) && !setsNumber(fn, call.Args) {
+		if !slices.Contains([]string{"faultf", "fault", "addFault", "Errorf", "Panicf", "check", "CheckDuration", "within", "upTo", "checkNumber"}, fn) {
 			return true
 		}
 		for _, arg := range call.Args {
