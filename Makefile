@@ -24,4 +24,4 @@ lint:
 
 # make bench BENCH=Step COUNT=10 | tee new.txt
 bench:
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) . ./server ./client ./ecs ./prediction ./lagcomp ./netcode ./snapshot
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) . ./server ./client ./ecs ./prediction ./lagcomp ./netcode ./snapshot ./relay ./rollback
