@@ -3,6 +3,7 @@ package rollbacktest
 import (
 	"time"
 
+	"github.com/foretick/foretick/rollback"
 	"github.com/foretick/foretick/transport/sim"
 )
 
@@ -66,7 +67,7 @@ func (m *match) leave(s *seat) {
 
 // hide freezes a peer's process for a time.
 func (m *match) hide(s *seat) {
-	if s.hidden {
+	if s.hidden || s.peer.View().State == rollback.Connecting { // who is silent before it is let in is not held a place
 		return
 	}
 	s.hidden = true

@@ -18,7 +18,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 const (
 	relayStep = 3 * time.Millisecond   // relayStep is the time from one Step of the relay to the next.
 	slice     = 100 * time.Millisecond // slice is the time from one look at the match to the next.
-	history   = 10 * time.Second       // history is the least that a relay takes.
+	history   = 12 * time.Second       // history is longer than the silence after which a player leaves.
 	// patience is how long peers may take to come back after the last fault: a place is held for 10 s, and a peer dials
 	// for up to 30 s.
 	patience = 45 * time.Second

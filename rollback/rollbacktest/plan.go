@@ -29,7 +29,7 @@ type Plan struct {
 	New func(seed uint64) Player
 	// Peer changes a peer's configuration, such as Window, Delay or Tags. nil leaves it unchanged.
 	Peer func(cfg *rollback.Config)
-	// Relay changes the relay's configuration. It has a History of 10 s, so that players who join later than that receive
+	// Relay changes the relay's configuration. It has a History of 12 s, so that players who join later than that receive
 	// a world. nil leaves it unchanged.
 	Relay func(cfg *relay.Config)
 
