@@ -241,25 +241,33 @@ func NewReplay(cfg ReplayConfig) (*Replay, error) {
 		return nil, errors.Join(errReplay, err)
 	}
 	r.play.sim.shows = cfg.Effects
-	r.last = r.file.begin.tick
-	for left, ok := r.file.ticks, true; len(left) > 0; r.last++ {
-		at := len(r.file.ticks) - len(left)
-		if left, ok = r.play.standing.Skip(left); ok {
-			continue
-		}
-		if !r.file.cut {
-			return nil, errReplay
-		}
-		r.play.ticks = r.file.ticks[:at] // the tick that is cut through
-		break
-	}
-	if r.file.cut && r.last == r.file.begin.tick {
-		return nil, errNoTick
+	if err := r.findLast(); err != nil {
+		return nil, err
 	}
 	if cfg.Trace != nil || cfg.Against != nil {
 		r.play.after = func(int) { r.steps = append(r.steps, uint32(r.play.sum())) }
 	}
 	return r, nil
+}
+
+// findLast finds the last tick that the file has whole.
+func (r *Replay) findLast() error {
+	r.last = r.file.begin.tick
+	for left := r.file.ticks; len(left) > 0; r.last++ {
+		next, whole := r.play.standing.Skip(left)
+		if !whole && !r.file.cut {
+			return errReplay
+		}
+		if !whole { // the tick that is cut through
+			r.play.ticks = r.file.ticks[:len(r.file.ticks)-len(left)]
+			break
+		}
+		left = next
+	}
+	if r.file.cut && r.last == r.file.begin.tick {
+		return errNoTick
+	}
+	return nil
 }
 
 // World returns the world at the end of Tick. Reading it is free. Nothing may write it.

@@ -60,7 +60,8 @@ func playFile(t testing.TB, replay []byte, cfg ReplayConfig) (p played) {
 		return played{err: err}
 	}
 	p.opened, p.last = true, r.Last()
-	for more := true; ; {
+	for {
+		var more bool
 		if more, p.err = r.Step(); !more {
 			break
 		}
