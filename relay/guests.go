@@ -18,6 +18,7 @@ type guest struct {
 	player   ecs.Owner     // player is 0 for an observer, and before the guest has a place.
 	observes bool
 	holds    netcode.Tick // holds is the newest settled tick that the peer has, as far as the relay knows.
+	sent     netcode.Tick // sent is the newest tick of the newest packet, or holds if that has all.
 	showed   bool         // showed is true if the peer has named holds itself since it follows.
 	faults   int          // faults counts messages that could not be read.
 	world    uint32       // world is the length of the newest world that the peer took. 0 means none.
@@ -38,10 +39,25 @@ const (
 // mostFaults is how many malformed messages a peer may send.
 const mostFaults = 64
 
-// caughtUp reports whether a guest has all settled ticks but the last few, which are on their way.
-func (g *guest) caughtUp(newest netcode.Tick, few int) bool {
-	return g != nil && g.state == following && g.showed && netcode.Distance(newest, g.holds) <= few
+// nextToSend returns the first tick of the next packet to a guest that follows. If it lacks more than fit into a packet,
+// each packet goes on where the one before ended, because what it has is known only after a round trip. After the newest
+// tick, or sendAhead of them, the next packet begins again with the first one that it lacks.
+func (g *guest) nextToSend() netcode.Tick {
+	if ahead := netcode.Distance(g.sent, g.holds); ahead <= 0 || ahead >= sendAhead {
+		g.sent = g.holds
+	}
+	return g.sent + 1
 }
+
+// noteSent notes that a packet has n ticks, from nextToSend on.
+func (g *guest) noteSent(n int, newest netcode.Tick) {
+	if g.sent += netcode.Tick(n); g.sent == newest {
+		g.sent = g.holds
+	}
+}
+
+// sendAhead is how many ticks a guest may be sent that it is not known to have. A peer keeps that many.
+const sendAhead = 256
 
 // guests are the peers that are connected, in the order of arrival.
 type guests struct {

@@ -144,7 +144,7 @@ func (m *match) takePresence(g *guest, p settled.Presence) error {
 	}
 	if !netcode.Newer(g.holds, p.Settled) {
 		g.holds, g.showed = p.Settled, true
-		if g.caughtUp(m.settling.newest, m.places.near) {
+		if m.places.caughtUp(g, m.settling.newest) {
 			g.outrun, g.world = 0, 0
 		}
 	}
@@ -177,9 +177,9 @@ func (m *match) appendSettled(dst []byte, g *guest, now time.Duration, limit int
 		m.worlds.await(g)
 	}
 	at := m.clock.ticks(now)
-	h := settled.Head{Clock: netcode.Tick(at), Fraction: uint8((at - float64(netcode.Tick(at))) * 256), First: g.holds + 1}
-	if g.state != following {
-		h.First = h.Clock
+	h := settled.Head{Clock: netcode.Tick(at), Fraction: uint8((at - float64(netcode.Tick(at))) * 256)}
+	if h.First = h.Clock; g.state == following {
+		h.First = g.nextToSend()
 	}
 	if g.player != 0 {
 		pl := m.places.at(g.player)
@@ -192,5 +192,6 @@ func (m *match) appendSettled(dst []byte, g *guest, now time.Duration, limit int
 	}
 	body, n := m.settling.write(head, h.First, len(dst)+limit)
 	body[len(head)-1] = byte(n)
+	g.noteSent(n, m.settling.newest)
 	return body
 }

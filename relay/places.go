@@ -43,6 +43,7 @@ type places struct {
 	standing *settled.Standing
 	repeat   int // repeat is Config.RepeatInput in ticks.
 	near     int // near is how many settled ticks a peer may lack when it joins: half a second of them.
+	rate     float64
 
 	slowest int    // slowest is the most that slow ever was in a place. A new player begins with it.
 	stoodIn uint64 // stoodIn counts inputs that stood in.
@@ -52,7 +53,7 @@ type places struct {
 }
 
 func newPlaces(cfg *Config, s *settled.Standing, rate uint8) *places {
-	return &places{all: make([]place, s.Places), size: s.Size, standing: s, repeat: int(max(cfg.RepeatInput, 0) * time.Duration(rate) / time.Second), near: max(20, int(rate)/2)}
+	return &places{all: make([]place, s.Places), size: s.Size, standing: s, rate: float64(rate), repeat: int(max(cfg.RepeatInput, 0) * time.Duration(rate) / time.Second), near: max(20, int(rate)/2)}
 }
 
 func (p *places) at(player ecs.Owner) *place { return &p.all[player-1] }
@@ -115,6 +116,16 @@ func (p *places) lateInputs() uint64 {
 	return n
 }
 
+// caughtUp reports whether a guest has all settled ticks but the last few, which are on their way. What it has is known a
+// round trip later.
+func (p *places) caughtUp(g *guest, newest netcode.Tick) bool {
+	if g == nil || g.state != following || !g.showed {
+		return false
+	}
+	lacks := netcode.Distance(newest, g.holds)
+	return lacks <= p.near || lacks <= p.near+int(g.conn.RTT().Seconds()*p.rate)
+}
+
 // leave notes that a place's player leaves in the next settled tick, or at once if it has not joined.
 func (p *places) leave(pl *place) {
 	if pl.joined {
@@ -152,7 +163,7 @@ func (p *places) fill(out *settled.Tick, t, newest netcode.Tick) {
 			out.Changes = append(out.Changes, settled.RosterChange{Player: player})
 			p.free(pl)
 			p.leaves++
-		case pl.taken && !pl.joined && pl.guest.caughtUp(newest, p.near):
+		case pl.taken && !pl.joined && p.caughtUp(pl.guest, newest):
 			out.Changes = append(out.Changes, settled.RosterChange{Player: player, Joined: true, Person: pl.person})
 			pl.joined = true
 			p.joins++

@@ -711,3 +711,24 @@ func BenchmarkRelay(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(all)), "µs/match")
 }
+
+// TestLongPaths: over paths of more than a second there and back, more ticks are on their way than fit into a packet, and
+// the relay knows late what a player has. The players join all the same, and lose no input for good.
+func TestLongPaths(t *testing.T) {
+	for _, loss := range []float64{0, 0.05} {
+		far := sim.Link{Latency: 650 * time.Millisecond, Jitter: 20 * time.Millisecond, InOrder: true, Loss: loss}
+		tb := newTable(t, Config{}, 2*time.Millisecond)
+		a, b := tb.add(far), tb.add(near)
+		a.lead, b.lead = 48, 48
+		tb.run(20 * time.Second)
+		require.Equal(t, 2, tb.relay.Stats().Players)
+		require.Len(t, b.joined(a.hello.Player, true), 1)
+		for range 100 {
+			tb.run(50 * time.Millisecond)
+			lacks := netcode.Distance(tb.relay.match.settling.newest, a.standing.Tick)
+			require.Less(t, lacks, 75, "it lacks what is on its way, with %v loss", loss)
+		}
+		require.Zero(t, tb.relay.Stats().Malformed)
+		tb.equal()
+	}
+}

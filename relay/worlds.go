@@ -219,7 +219,7 @@ func (w *worlds) ask(now time.Duration) bool {
 	}
 	for i := range w.places.all {
 		pl, p := &w.places.all[i], ecs.Owner(i+1)
-		if !pl.joined || pl.leaves || !pl.guest.caughtUp(w.settling.newest, w.places.near) || x.asked&settled.BitOf(p) != 0 {
+		if !pl.joined || pl.leaves || !w.places.caughtUp(pl.guest, w.settling.newest) || x.asked&settled.BitOf(p) != 0 {
 			continue
 		}
 		if best == 0 || better(pl, w.places.at(best)) {

@@ -283,7 +283,7 @@ func TestPastIsNotShown(t *testing.T) {
 			break
 		}
 	}
-	require.LessOrEqual(t, l.game.heard.predicted, 3)
+	require.Less(t, 5*l.game.heard.predicted, l.game.heard.onServer, "it hears the last second or so")
 	require.Greater(t, l.game.heard.onServer, 30)
 	require.Greater(t, len(l.game.finals), 30, "what runs once runs here, too")
 }

@@ -24,8 +24,8 @@ type pace struct {
 func (p *pace) hear(l *link, h *settled.Head, newest foretick.Tick) {
 	p.heard = h.Clock
 	p.clock.Snapshot(l.now, h.Clock, h.Early, h.HasEarly, l.conn.RTT(), 0)
-	// While the peer catches up, what it lacks says nothing about the path.
-	if lacks := int32(h.Clock - newest); p.time.Started && lacks <= int32(p.delay.window)+int32(p.delay.rate/8) {
+	// While the peer catches up, what it lacks says nothing about the path. After a full message there are more ticks.
+	if lacks := int32(h.Clock - newest); p.time.Started && h.Count < settled.MaxTicks && lacks <= int32(p.delay.window)+int32(p.delay.rate/8) {
 		p.delay.settled(int(int32(p.time.Command - newest)))
 	}
 }

@@ -100,7 +100,7 @@ func (p *Peer) Step(now time.Time) View {
 		p.outside.look()
 		p.receive()
 		p.link.redial()
-		made := p.play()
+		made := p.play(p.now - since)
 		p.outside.keep()
 		p.draw(p.now - since)
 		p.searchOn()
@@ -306,17 +306,18 @@ func (p *Peer) takeSettled(body []byte) error {
 	return nil
 }
 
-// mostCatchUp is the most settled ticks that a Step runs. A peer that is farther behind catches up over several.
+// mostCatchUp is the most settled ticks that a Step runs, besides those for which it was due since the Step before. A peer
+// that is farther behind catches up over several.
 const mostCatchUp = 64
 
-// play runs the ticks that are due. It reports whether it made commands.
-func (p *Peer) play() (made bool) {
+// play runs the ticks that are due. since is the time since the Step before. It reports whether it made commands.
+func (p *Peer) play(since time.Duration) (made bool) {
 	p.view.Waiting = false
 	if p.pace.clock == nil {
 		return false
 	}
 	p.pace.advance(p.now)
-	p.settle()
+	p.settle(since)
 	t := p.pace.time
 	if !t.Started || p.match == 0 || !p.link.let {
 		return false
@@ -341,8 +342,8 @@ func (p *Peer) makeCommand(t foretick.Tick, further int) bool {
 	return true
 }
 
-// settle settles the ticks that were received.
-func (p *Peer) settle() {
+// settle settles the ticks that were received. since is the time since the Step before.
+func (p *Peer) settle(since time.Duration) {
 	if p.match == 0 {
 		return
 	}
@@ -353,7 +354,7 @@ func (p *Peer) settle() {
 	} else if p.pace.even {
 		return
 	}
-	for range mostCatchUp {
+	for range mostCatchUp + int(since.Seconds()*float64(p.p.TickRate)) {
 		if int32(until-p.sim.settled) <= 0 {
 			break
 		}
