@@ -49,7 +49,8 @@ type Config struct {
 	// for that. At most 1 s.
 	DelayAbove time.Duration
 	// Delay is the input delay in ticks, whatever the path. 0 means that DelayAbove decides. Negative is an error.
-	// At most 30. SetDelay changes it in play.
+	// At most 30. SetDelay changes it in play. In lockstep neither Delay nor DelayAbove has an effect: a tick runs once it
+	// is settled.
 	Delay int
 	// Timeout is the silence of the relay after which the connection counts as lost. 0 means 5 s. Negative is an
 	// error. 100 ms to 24 h.

@@ -128,7 +128,8 @@ func (p *Peer) ResumeToken() []byte {
 }
 
 // SetDelay sets the input delay, as Config.Delay does: in ticks, or 0 to let Config.DelayAbove decide. The delay
-// changes by a tick at a time, and no press is lost. It returns an error for less than 0 and more than 30 ticks.
+// changes by a tick at a time, and no press is lost. In lockstep it has no effect. It returns an error for less than 0
+// and more than 30 ticks.
 func (p *Peer) SetDelay(ticks int) error {
 	if ticks < 0 || ticks > mostDelay {
 		return errors.New("foretick: Peer.SetDelay: use 0 to 30 ticks")

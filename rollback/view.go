@@ -52,7 +52,7 @@ type View struct {
 	// Waiting is true while an input of another player is missing for longer than the window, or in lockstep at
 	// all. No tick runs until it comes.
 	Waiting bool
-	// Delay is the input delay: how many ticks the world is behind the newest command.
+	// Delay is the input delay: how many ticks the world is behind the newest command. 0 if State is not Playing.
 	Delay int
 	// RTT is the round trip to the relay. 0 before it is measured. The way to another player is half of both players'.
 	RTT time.Duration
@@ -72,7 +72,7 @@ func (p *Peer) look(before simulationCounts) {
 		v.Fraction = t.RenderFraction
 	}
 	v.Delay = 0
-	if t.Started && !p.cfg.Observe && !waited {
+	if v.State == Playing && !p.cfg.Observe && !waited {
 		v.Delay = max(int(int32(t.Command-p.sim.newest)), 0)
 	}
 	if v.RTT = 0; p.link.let {

@@ -77,7 +77,7 @@ func (a *activity) still() string {
 	case !slices.ContainsFunc(a.command, func(u probe.Used) bool { return u.Ever }):
 		return "no field of the command was ever set: let Player.Sample press something, and let OnJoin give each player an entity with the command"
 	case a.changes <= a.others:
-		return "no value of the world changed but in ticks in which a player joined or left: let a system do what the command asks for"
+		return "in the replays of those who were there at the end, no value of the world changed but in ticks in which a player joined or left: let a system do what the command asks for, or the game begin again when it is over"
 	}
 	return ""
 }
