@@ -273,6 +273,9 @@ func TestPastIsNotShown(t *testing.T) {
 	b.run(50 * time.Second)
 	l := b.join(b.net.Now(), far, Config{}, nil)
 	l.before = func(v View) {
+		if v.State != Playing {
+			require.Zero(t, v.Delay, "its world is no measure of it")
+		}
 		if int32(b.relay.Stats().Tick-v.Tick) > 150 {
 			require.Zero(t, l.game.heard.predicted, "at tick %d", v.Tick)
 		}
@@ -286,4 +289,24 @@ func TestPastIsNotShown(t *testing.T) {
 	require.Less(t, 5*l.game.heard.predicted, l.game.heard.onServer, "it hears the last second or so")
 	require.Greater(t, l.game.heard.onServer, 30)
 	require.Greater(t, len(l.game.finals), 30, "what runs once runs here, too")
+}
+
+// TestSlowSteps: a peer whose Steps come seldom, as in a hidden tab, has in each of them all ticks since the one before. It
+// does not fall behind, and needs no world.
+func TestSlowSteps(t *testing.T) {
+	for _, observe := range []bool{false, true} {
+		b := newBout(t, 64, relay.Config{Players: 3, History: 10 * time.Second, Timeout: time.Minute})
+		b.join(0, far, Config{}, nil)
+		slow := b.join(0, far, Config{Observe: observe}, nil)
+		b.run(2 * time.Second)
+		slow.hidden = true
+		for range 20 {
+			b.run(3 * time.Second)
+			v := slow.peer.Step(midnight.Add(b.net.Now()))
+			require.Equal(t, Playing, v.State)
+		}
+		require.Less(t, int(b.relay.Stats().Tick-slow.peer.View().Settled), 200)
+		require.Zero(t, slow.peer.Stats().Worlds)
+		b.compare()
+	}
 }
