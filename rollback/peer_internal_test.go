@@ -113,14 +113,26 @@ func TestSpectators(t *testing.T) {
 	early := b.join(b.net.Now(), far, Config{Observe: true, Behind: 120}, nil)
 	b.run(12 * time.Second)
 	late := b.join(b.net.Now(), far, Config{Observe: true}, nil)
-	b.run(8 * time.Second)
+	stood := 0 // stood counts the Steps in which a spectator plays and its world stands still.
+	later := b.join(b.net.Now(), far, Config{Observe: true, Behind: 180}, nil)
+	var was View
+	later.before = func(v View) {
+		if v.State == Playing && was.State == Playing && v.Tick == was.Tick {
+			stood++
+		}
+		was = v
+	}
+	b.run(2 * time.Second)
+	require.Equal(t, Joining, later.peer.View().State, "the tick of its world is not due")
+	b.run(6 * time.Second)
 	b.compare()
+	require.Less(t, stood, 10)
 	require.Equal(t, uint64(1), late.peer.Stats().Worlds)
 	now := b.relay.Stats().Tick
 	for _, c := range []struct {
 		of     *corner
 		behind int
-	}{{early, 120}, {late, 0}} {
+	}{{early, 120}, {late, 0}, {later, 180}} {
 		v := c.of.peer.View()
 		require.Equal(t, Playing, v.State)
 		require.InDelta(t, int(now)-c.behind, int(v.Tick), 15)

@@ -14,7 +14,8 @@ type State uint8
 const (
 	// Connecting: the transport is not up yet, or the relay has not answered.
 	Connecting State = iota
-	// Joining: the peer receives the world or catches up, or its player is not in the match yet.
+	// Joining: the peer receives the world or catches up, or its player is not in the match yet. A spectator that sees
+	// the match later is Joining until the first tick that it has is due.
 	Joining
 	// Playing: the player is in the match. A spectator that sees it is Playing, too.
 	Playing
@@ -91,7 +92,7 @@ func (p *Peer) state() State {
 		return Connecting
 	case p.match == 0:
 		return Joining
-	case p.cfg.Observe && p.pace.time.Started, p.joined:
+	case p.cfg.Observe && p.pace.time.Started && int32(p.pace.due()-p.sim.settled) >= 0, p.joined:
 		return Playing
 	}
 	return Joining
