@@ -33,7 +33,7 @@ const (
 
 // Why a guest gets no world although players have it, with the length in bytes.
 const (
-	tooLong = "a world of %d bytes comes too late: raise relay.Config.SendRate or History, or shorten it"
+	tooLong = "a world of %d bytes comes too late: raise relay.Config.SendRate or History, or call Step more often"
 	tooMuch = "a world of %d bytes is longer than relay.Config.MaxWorld: raise it"
 	tooFar  = "the peer took a world of %d bytes and not the ticks after it: raise relay.Config.SendRate or History"
 	tooSlow = "players send a world of %d bytes too slowly: raise their rollback.Config.SendRate, or relay.Config.History"
