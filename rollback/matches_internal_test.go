@@ -66,14 +66,14 @@ func TestMatches(t *testing.T) {
 	const seconds = 60
 	played := 0
 	for i, r := range rows() {
-		for n := range costtest.Count(1, 100) {
+		for n := range costtest.Count(1, 4) {
 			played++
 			if !t.Run(fmt.Sprintf("%v/%d", r, n), func(t *testing.T) { playRow(t, r, uint64(1000*i+n), seconds, n == 0) }) {
 				break
 			}
 		}
 	}
-	require.True(t, t.Failed() || played == costtest.Count(32, 3200), "%d matches", played)
+	require.True(t, t.Failed() || played == costtest.Count(32, 128), "%d matches", played)
 }
 
 func playRow(t *testing.T, r row, seed uint64, seconds int, shown bool) {

@@ -85,8 +85,8 @@ func (s *script) straight(t testing.TB, g *fighters, m *simulation) (worlds [][]
 // OnFinal come once, in the same order. Restoring without ForgetFinal, or comparing the inputs of the own player
 // alone, fails it.
 func TestRollbackEqualsStraightRun(t *testing.T) {
-	cancelled := 0
-	for seed := range uint64(costtest.Count(12, 400)) {
+	cancelled, finals, seeds := 0, 0, uint64(costtest.Count(12, 400))
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			var truth, guess fighters
@@ -115,8 +115,8 @@ func TestRollbackEqualsStraightRun(t *testing.T) {
 			}
 			require.Equal(t, truth.finals, guess.finals)
 			require.Equal(t, truth.heard.confirmed, guess.heard.confirmed)
-			require.Greater(t, len(guess.finals), 5)
 			require.Greater(t, m.counts.rollbacks, uint64(10))
+			finals += len(guess.finals) // few in a match whose players hardly meet
 			cancelled += guess.heard.cancelled
 			open := guess.heard.predicted - guess.heard.confirmed - guess.heard.cancelled
 			require.GreaterOrEqual(t, open, 0)
@@ -128,6 +128,7 @@ func TestRollbackEqualsStraightRun(t *testing.T) {
 		})
 	}
 	require.Greater(t, cancelled, 10)
+	require.Greater(t, finals, 10*int(seeds))
 }
 
 // TestRollbackAtTheWindowsEnd: a wrong guess of the oldest tick is undone when the whole window ran ahead of it.
