@@ -13,9 +13,10 @@ import (
 // released, and watches that are polled outside of the ticks keep what they have reported.
 //
 // most is the most entities that the bytes may have room for. ReadWorld needs memory and time in proportion to
-// it and to the bytes, whatever these claim. An error that wraps [ErrTooMany] asks for a larger one. It checks all of b before it changes the world. So after an error
-// the world is as it was, but for two: the error of a [Coder] that fails at bytes that it read before, and a
-// hash that differs from the one that was written. Then the world is empty.
+// it and to the bytes, even if the bytes claim more. An error that wraps [ErrTooMany] asks for a larger most. ReadWorld
+// checks all of b before it changes the world. So after an error the world is as it was. There are two exceptions: a
+// [Coder] that fails at bytes that it read before, and a hash that differs from the one that was written. Then the world
+// is empty.
 //
 // b may come from a build with other types. Components, singletons, watches and fields are matched by name. What
 // this build lacks is left out, and what only this build has is zero. Numbers are converted; one that does not

@@ -12,9 +12,9 @@ import (
 )
 
 // Relay owns the time of a match and its settled inputs. It runs no game code, and knows of the game only
-// the size of a command. The first player that comes begins a match, and says what the others must agree
-// on. When the last one has left, the match is over, and the next player begins another. So it is if nobody is left who
-// has its world: players who wait for that are sent away with transport.Restart, and come back by Redial to another match.
+// the size of a command. The first player begins a match, and its settings are those of the match. The match is over
+// when the last player has left, and the next player begins another. It is also over when players wait for its world and
+// no player has it. They are disconnected with transport.Restart, and Redial brings them to another match.
 //
 // A Relay is not safe for concurrent use, except for Drain, Stats and Figures.
 type Relay struct {
@@ -58,7 +58,7 @@ func New(cfg Config) (*Relay, error) {
 // hosted is an endpoint that package host made. Without a call of StepAtOnce, the host steps a match once a tick.
 type hosted interface{ StepAtOnce() }
 
-// Step receives what came, settles the ticks that are due, and sends them. Call it when the transport is
+// Step receives packets, settles the ticks that are due, and sends them. Call it when the transport is
 // ready, and when Next says; Run does.
 func (r *Relay) Step(now time.Time) {
 	if r.closed {

@@ -33,10 +33,9 @@
 // Two of these then run the ticks since the newest equal worlds again, and compare them until they know the tick, the
 // system, the field and both values, or that code outside of systems wrote the world: see [Config].OnDesync and
 // [Cause]. A rollback may undo a single write from outside, and then nothing differs. In a test write for some frames
-// to see it named. In a cause, "fighter 64.1" is an entity of the prefab fighter. It has place 64 in the world, and is the first
-// one there.
-// [Peer.WriteReplay] writes a match as its inputs, and a [Replay] plays it again, bit for bit. A build that computes
-// otherwise is told where.
+// to see it named. In a cause, "fighter 64.1" is an entity of the prefab fighter. It has place 64 in the world, and is
+// the first one there. [Peer.WriteReplay] writes a match as its inputs, and a [Replay] plays it again, bit for bit. In a
+// build that computes otherwise, the replay's error names the tick.
 //
 // A peer that joins late, or comes back too late, gets the world of a player, which the relay passes on in pieces and
 // compares with the sum of most players. A world that is another one never arrives: the relay asks another player.

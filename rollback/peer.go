@@ -81,7 +81,7 @@ func (p *Peer) newWorld() {
 }
 
 // Step receives what the relay sent, runs the ticks that are due at now, sends the player's commands, and returns
-// what to draw. Call it once per rendered frame. now must not go back. A time of more than 30 s between two Steps
+// the View to draw. Call it once per rendered frame. now must not go back. A time of more than 30 s between two Steps
 // does not count. It panics with [foretick.UsageError] in a function that Step calls.
 func (p *Peer) Step(now time.Time) View {
 	if p.stepping {

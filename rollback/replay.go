@@ -46,8 +46,8 @@ type ReplayConfig struct {
 	// Trace, when set, is given a sum of the world after each system. Together with the replay it shows later which
 	// system computes otherwise. It grows by 4 bytes for each system and tick.
 	Trace io.Writer
-	// Against is a trace that another build wrote of this replay. The tick and system are named in which the builds
-	// differ. nil compares the sums of each second only.
+	// Against is a trace that another build wrote of this replay. The replay names the first tick and system
+	// with another result. nil compares the sums of each second only.
 	Against io.Reader
 }
 

@@ -14,10 +14,10 @@
 // # What a player feels
 //
 // A tick runs once the orders of all players are known, and evenly: it waits for the packets that come late too. So the
-// world is behind a player's newest command by a round trip to the relay and by about two ticks of 50 ms, and by three or
-// four where packets are lost. That makes 160 ms over 60 ms, and 230 ms with 1 % loss: the program prints it, from
-// rollback.View.Delay. An order waits for up to a tick more until its command is made. All orders take that long, and
-// none is ever taken back. Games hide it: units answer with a sound, a marker and a turn of the head in the frame of the
+// world is later than a player's newest command by a round trip to the relay and by about two ticks of 50 ms, and by
+// three or four where packets are lost. That makes 160 ms over 60 ms, and 230 ms with 1 % loss: the program prints it, from
+// rollback.View.Delay. An order waits for up to a tick more until its command is made. All orders take that time, and
+// no order is undone. Games hide it: units answer with a sound, a marker and a turn of the head in the frame of the
 // click, and march when the order comes. If a player's orders are missing, the match waits for 250 ms, and then goes on
 // without that player.
 package main

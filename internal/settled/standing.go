@@ -12,7 +12,7 @@ import (
 // Standing is who plays, with the input of each player, as of one tick. The next tick is coded relative
 // to it: the relay codes each tick once, and every peer that has the ticks before reads the same bytes.
 //
-// A tick is a byte of flags, then what they say:
+// A tick is a byte of flags, then the parts that are set in it:
 //
 //	changes:  their number 1, then for each the player 1, with changeLeft if it leaves, else its person 8
 //	standIns: a mask of the players whose Input.StandIn is another one

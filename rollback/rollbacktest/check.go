@@ -14,7 +14,7 @@ import (
 //
 // A match fails if
 //
-//   - the worlds of two players differ. Then it goes on for up to 10 s, until the cause is found: see [Fault].
+//   - the worlds of two players differ. Then it plays for up to 10 s more, until the cause is found: see [Fault].
 //   - a peer ends that should not, or is not playing again at the end.
 //   - the replay of a peer does not give the worlds of the match, or not those of another peer's replay.
 //   - it tests nothing: see Plan.Idle.

@@ -13,7 +13,7 @@ import (
 )
 
 // Dial connects to a relay. addr is a URL such as ws://192.0.2.7:7790/play for WebSocket, or HOST:PORT for UDP.
-// It does not wait: the player's state says how far it has come.
+// It does not wait: read the state in the player's view.
 func Dial(addr string) (transport.Endpoint, error) {
 	if strings.Contains(addr, "://") {
 		return ws.Dial(addr, ws.Config{})
@@ -36,7 +36,7 @@ type Player struct {
 }
 
 // Ready returns a channel that is signalled when something has come from the relay. Call it again after each Step,
-// which may connect anew.
+// which may make a new connection.
 func (p *Player) Ready() <-chan struct{} { return p.endpoint.Ready() }
 
 // Join makes a player. dial connects it to the relay, and again after each loss. sample reads its input, once a
